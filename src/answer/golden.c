@@ -84,7 +84,7 @@ static void make_cells(const struct golden *g, struct csv_cells *cells)
     }
 }
 
-static bool parse_rows(const struct golden *g, const struct schema *s, const struct binding *b,
+static bool parse_rows(const struct golden *g, const struct encoder *c, const struct binding *b,
                        const char *path, unsigned char *records, struct err *e)
 {
     struct csv_cells cells = {0};
@@ -96,27 +96,27 @@ static bool parse_rows(const struct golden *g, const struct schema *s, const str
     bool good = true;
     make_cells(g, &cells);
     for (uint32_t r = 0; r < g->count && good; r++)
-        good = cell_parse(s, b, &block, &cells, r, false, NULL,
-                          records + r * (size_t)s->format.stride, NULL, &terms, e);
+        good = cell_parse(c, b, &block, &cells, r, false, NULL,
+                          records + r * (size_t)c->format.stride, NULL, &terms, e);
     terms_free(&terms);
     csv_cells_free(&cells);
     if (good)
-        column_apply(s, records, g->count);
+        encoder_apply(c, records, g->count);
     return good;
 }
 
-bool golden_parse(const struct golden *g, const struct schema *s, const char *path,
+bool golden_parse(const struct golden *g, const struct encoder *c, const char *path,
                   unsigned char *records, struct err *e)
 {
     struct binding b;
     if (!g->count)
         return true;
-    schema_bind_sample(s, &b);
+    schema_bind_sample(c->schema, &b);
     bool good = b.cells == g->cells;
     if (!good) {
         err_at(e, ERR_MODEL_GOLDEN, path, 0, 0,
                "the golden rows have %u cells, the schema asks for %zu", g->cells, b.cells);
-    } else if (!parse_rows(g, s, &b, path, records, e)) {
+    } else if (!parse_rows(g, c, &b, path, records, e)) {
         char why[sizeof e->what];
         memcpy(why, e->what, sizeof why);
         err_clear(e);

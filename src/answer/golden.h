@@ -11,9 +11,9 @@
 void golden_make(struct golden *g, const struct table_sample *sample, const real *logits,
                  uint32_t members, uint32_t outputs);
 void golden_free(struct golden *g);
-/* Cells to records [g->count] of s->format.stride bytes, zeroed by the caller, ready for the
+/* Cells to records [g->count] of c->format.stride bytes, zeroed by the caller, ready for the
  * network. A cell that cannot be read: MODEL_GOLDEN, 76, at path. */
-bool golden_parse(const struct golden *g, const struct schema *s, const char *path,
+bool golden_parse(const struct golden *g, const struct encoder *c, const char *path,
                   unsigned char *records, struct err *e);
 
 #endif

@@ -56,8 +56,9 @@ static size_t choose_groups(const struct report *r, struct text groups[REPORT_GR
     for (uint32_t i = 0; i < r->columns.column_count && count < REPORT_GROUPS; i++) {
         const struct importance *p = &r->columns.columns[i];
         const struct column *c = &r->file->schema->columns[p->unit->columns[0]];
-        const bool few = c->type == COLUMN_CATEGORICAL && vocab_count(c->vocab) > 1 &&
-                         vocab_count(c->vocab) <= REPORT_CATEGORIES;
+        const struct vocab *values = r->file->encoders[0]->columns[p->unit->columns[0]].vocab;
+        const bool few = c->type == COLUMN_CATEGORICAL && vocab_count(values) > 1 &&
+                         vocab_count(values) <= REPORT_CATEGORIES;
         if (p->unit->count != 1 || !(p->interval.low > 0) || (!few && c->type != COLUMN_NUMERIC))
             continue;
         text_put(&groups[count], c->name);

@@ -1,7 +1,7 @@
 /* rowfmt.h - the row format, between the room table and a machine's gather. A record is
  * `stride` bytes:
  *
- *     float   number[numbers]     scaled and imputed once column_apply has run; NaN = missing
+ *     float   number[numbers]     scaled and imputed once encoder_apply has run; NaN = missing
  *                                 before that
  *     uint32  missing[words]      bit i set: number i was missing in the file; words =
  *                                 (numbers + 31) / 32

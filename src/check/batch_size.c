@@ -35,7 +35,7 @@ bool batch_size_time(struct run *r, double trial, double (*clock)(void), double 
 bool batch_size_find(struct train_job *j, const struct check_request *q, struct check_result *r,
                      struct err *e)
 {
-    uint64_t rows = j->table->count[PART_TRAIN], most = r->largest_batch_train;
+    uint64_t rows = j->table->split.record_count[PART_TRAIN], most = r->largest_batch_train;
     most = most < rows ? most : rows;
     most = most < q->most ? most : q->most;
     if (run_is_path(&j->run)) {

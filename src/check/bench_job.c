@@ -81,7 +81,7 @@ static bool make_model(struct bench_task *t, struct work_net *w, uint32_t width,
         !opt_read(optim_options_table, NULL, NULL, "", &w->optim, e))
         return false;
     if (t->file) {
-        w->own = schema_features(t->file->schema);
+        w->own = encoder_features(t->file->encoders[0]);
         w->features = *w->own;
         w->architecture = t->file->members[0].architecture;
     } else {

@@ -30,7 +30,8 @@ static void count_columns(const struct schema *s, struct check_result *r)
  * a block of answers. */
 static uint64_t score_bytes(const struct train_job *j)
 {
-    uint64_t valid = j->table->count[PART_VALID], test = j->table->count[PART_TEST];
+    const uint64_t *rows = j->table->split.record_count;
+    uint64_t valid = rows[PART_VALID], test = rows[PART_TEST];
     uint64_t most = valid > test ? valid : test;
     uint64_t block = score_block(j->run.stepper, j->run.features->outputs);
     block = block < most ? block : most;
@@ -100,14 +101,14 @@ static bool account(struct train_job *j, uint64_t before, struct check_result *r
     uint64_t training = now + copies + score_bytes(j) + WRITING + expected(j) +
                         run_path_bytes(&j->run);
     if (select_is_gpu(&j->backend)) { /* it holds the rows as well, and their order */
-        const uint64_t *rows = j->table->count;
+        const uint64_t *rows = j->table->split.record_count;
         uint64_t other = rows[PART_VALID] > rows[PART_TEST] ? rows[PART_VALID] : rows[PART_TEST];
         r->device.weights = need.weights;
         r->device.state = need.gradients + need.state;
         r->device.activations = need.activations + need.scratch;
         r->device.data = network_streams(j->run.network);
         if (!r->device.data)
-            r->device.data = j->table->rows.count * j->table->rows.format.stride +
+            r->device.data = table_rows(j->table)->count * table_rows(j->table)->format.stride +
                              (rows[PART_TRAIN] + other) * sizeof(uint32_t);
         r->device.all = need.total + r->device.data;
         network = 0;
@@ -118,7 +119,7 @@ static bool account(struct train_job *j, uint64_t before, struct check_result *r
     r->host_bytes = peak > training ? peak : training;
     r->host_bytes += chance(j, r->host_bytes);
     r->other_bytes = r->host_bytes;
-    r->encoded_bytes = take(&r->other_bytes, j->table->bytes);
+    r->encoded_bytes = take(&r->other_bytes, table_bytes(j->table));
     r->weights_bytes = take(&r->other_bytes, weights);
     r->activations_bytes = take(&r->other_bytes, network);
     return true;
@@ -131,7 +132,7 @@ static bool estimate(struct train_job *j, double load_s, struct check_result *r,
     double step_s = 0, row_s = 0;
     if (!batch_size_time(&j->run, STEPS_TIMED, clock_now, &step_s, e))
         return false;
-    const struct row_list *list = j->table->list;
+    const struct row_list *list = j->table->split.list;
     uint64_t valid = row_list_reads(&list[PART_VALID]), test = row_list_reads(&list[PART_TEST]);
     const enum part part = valid >= test ? PART_VALID : PART_TEST;
     const uint32_t numbers = j->run.features->outputs * features_answers(j->run.features);
@@ -209,8 +210,8 @@ static bool all(struct train_job *j, const struct check_request *q, struct check
     if (gpu && !select_is_gpu(&j->backend) && !largest_room(j, &room, e)) /* the CPU took over */
         return false;
     for (int p = 0; p < PARTS; p++)
-        r->rows[p] = j->table->count[p];
-    count_columns(j->schema, r);
+        r->rows[p] = j->table->split.record_count[p];
+    count_columns(j->table->encoder->schema, r);
     if (quick) {
         bool good = estimate(j, load_s, r, e) &&
                     (j->ensemble->alone || check_runs(j, load_s, before, true, r, e));

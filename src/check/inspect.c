@@ -52,7 +52,7 @@ static bool open_model(struct inspect *i, struct err *e)
     i->features = mem_zero(i->model->member_count, sizeof *i->features);
     i->plans = mem_zero(i->model->member_count, sizeof *i->plans);
     for (uint32_t m = 0; m < i->model->member_count; m++) {
-        i->features[m] = schema_features(modelfile_encoder(i->model, m));
+        i->features[m] = encoder_features(modelfile_encoder(i->model, m));
         i->plans[m] = model_plan(i->model->members[m].architecture, i->features[m], 1, 1, false, e);
         if (!i->plans[m])
             return false;
@@ -166,7 +166,7 @@ static void write_model(const struct inspect *i, struct json_out *out)
     const struct modelfile *f = i->model;
     json_put_int(out, "format", f->format);
     json_open(out, "data", '{');
-    schema_write_json(f->schema, out);
+    encoder_write_json(f->encoders[0], out);
     json_close(out, '}');
     write_members(i, out);
     decision_write(&f->decision, out);
@@ -314,12 +314,13 @@ static void text_model(const struct inspect *i, struct text *out)
 {
     const struct modelfile *f = i->model;
     const struct schema *s = f->schema;
+    const int transform = f->encoders[0]->coding.transform;
     size_t width = 6;
     text_printf(out, "model      %s\n", text_quote_z(i->path));
     text_printf(out, "task       %s\n", task_names[s->task]);
     text_printf(out, "target     %s%s%s\n", text_quote_z(s->columns[s->target].name),
-                s->coding.transform ? ", learnt through " : "",
-                s->coding.transform ? target_transform_names[s->coding.transform] : "");
+                transform ? ", learnt through " : "",
+                transform ? target_transform_names[transform] : "");
     for (uint32_t k = 0; k < s->quantile_count; k++)
         text_printf(out, k == 0 ? "quantiles  %.9g" : " %.9g", s->quantiles[k]);
     text_put(out, s->quantile_count ? "\n" : "");

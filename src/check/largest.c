@@ -47,7 +47,7 @@ static bool predict_fits(const struct train_job *j, uint32_t rows, const struct 
     machine_set_plan(j->machine, &plan);
     struct network_options o = serve_network(j->config->architecture, j->run.features, gpu);
     o.rows = rows;
-    struct source from = {.rows.format = j->table->rows.format, /* lines have two bytes at least */
+    struct source from = {.rows.format = table_rows(j->table)->format, /* a line has two bytes */
                           .count = CSV_BLOCK_BYTES / 2, .classes = j->run.classes};
     struct network_bytes need;
     struct err e = {0};

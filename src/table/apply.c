@@ -1,9 +1,8 @@
-/* apply.c - column_apply: scales raw numbers. It works column by column on a block of records that
+/* apply.c - encoder_apply: scales raw numbers. It works column by column on a block of records that
  * fits the first-level cache: the loops are simple, and a column's constants stay in registers.
  * Each result depends on its own record only. */
 #include "table/cell.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -119,47 +118,46 @@ void number_apply(const struct number_slot *n, float *v, size_t count)
             apply_slot(n, v + done, count - done < BLOCK ? count - done : BLOCK, &room);
 }
 
-void column_apply(const struct schema *s, unsigned char *records, size_t count)
+void encoder_apply(const struct encoder *c, unsigned char *records, size_t count)
 {
-    if (s->statistics)
-        statistics_apply(s->statistics, &s->format, records, count);
-    numbers_scale(s, records, count);
+    if (c->statistics)
+        statistics_apply(c->statistics, &c->format, records, count);
+    numbers_scale(c, records, count);
 }
 
-void numbers_scale(const struct schema *s, unsigned char *records, size_t count)
+void numbers_scale(const struct encoder *c, unsigned char *records, size_t count)
 {
-    assert(s->fitted);
     float v[TOGETHER * BLOCK];
     unsigned char *at_row[BLOCK];
     struct quantile_room room;
-    size_t stride = s->format.stride, most = ((size_t)32 << 10) / stride;
+    size_t stride = c->format.stride, most = ((size_t)32 << 10) / stride;
     most = most > BLOCK ? BLOCK : most < 16 ? 16 : most;
     for (size_t done = 0; done < count; done += most) {
         size_t rows = count - done < most ? count - done : most;
         unsigned char *block = records + done * stride;
         for (size_t i = 0; i < rows; i++)
             at_row[i] = block + i * stride;
-        for (uint32_t slot = 0; slot < s->number_count; slot++) {
+        for (uint32_t slot = 0; slot < c->number_count; slot++) {
             unsigned char *at = block + 4 * (size_t)slot;
             uint32_t same = 0;
-            while (slot + same < s->number_count && is_same(&s->numbers[slot + same]))
+            while (slot + same < c->number_count && is_same(&c->numbers[slot + same]))
                 same++;
             if (same) {
-                apply_same(&s->numbers[slot], same, at, stride, rows);
+                apply_same(&c->numbers[slot], same, at, stride, rows);
                 slot += same - 1;
                 continue;
             }
-            if (is_plain(&s->numbers[slot])) {
-                apply_plain(&s->numbers[slot], at, stride, rows);
+            if (is_plain(&c->numbers[slot])) {
+                apply_plain(&c->numbers[slot], at, stride, rows);
                 continue;
             }
             uint32_t n = 1;
-            while (n < TOGETHER && slot + n < s->number_count && !is_plain(&s->numbers[slot + n]))
+            while (n < TOGETHER && slot + n < c->number_count && !is_plain(&c->numbers[slot + n]))
                 n++;
             columns_read((const unsigned char *const *)at_row, rows, 4 * (size_t)slot, n, v,
                          BLOCK);
             for (uint32_t k = 0; k < n; k++)
-                apply_slot(&s->numbers[slot + k], v + k * BLOCK, rows, &room);
+                apply_slot(&c->numbers[slot + k], v + k * BLOCK, rows, &room);
             columns_write(at_row, rows, 4 * (size_t)slot, n, v, BLOCK);
             slot += n - 1;
         }

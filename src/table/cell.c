@@ -30,6 +30,8 @@ bool column_date(const struct schema *s, size_t column, const char *text, size_t
 /* Arguments of the functions that parse one record. */
 struct row {
     const struct schema *s;
+    const struct encoder *encoder; /* NULL: a training reads raw records */
+    const struct rowfmt *format;
     unsigned char *out;
     struct drift *drift;
     uint64_t *vanished;
@@ -50,7 +52,7 @@ static inline void store_int(unsigned char *at, int32_t v)
 static void store_missing(const struct row *r, size_t column, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; i < first + count; i++) {
-        unsigned char *word = r->out + r->s->format.at_missing + 4 * (i / 32);
+        unsigned char *word = r->out + r->format->at_missing + 4 * (i / 32);
         uint32_t bits;
         store_float(r->out + 4 * (size_t)i, NAN);
         memcpy(&bits, word, sizeof bits);
@@ -64,14 +66,14 @@ static void store_missing(const struct row *r, size_t column, uint32_t first, ui
 /* Stores value - offset. False: the difference does not fit a float32. */
 static inline bool store_number(const struct row *r, size_t column, uint32_t slot, double value)
 {
-    const struct number_slot *n = r->s->numbers + slot;
-    float v = (float)(value - n->offset);
+    const double offset = r->s->offsets[slot];
+    float v = (float)(value - offset);
     if (isinf(v))
         return false;
     store_float(r->out + 4 * (size_t)slot, v);
-    if (v == 0 && value != n->offset && r->vanished)
+    if (v == 0 && value != offset && r->vanished)
         ++*r->vanished; /* never for numbers of cell_run.h: they have no exponent */
-    if (r->drift && (v < n->low || v > n->high)) {
+    if (r->drift && (v < r->encoder->numbers[slot].low || v > r->encoder->numbers[slot].high)) {
         r->drift->outside[column]++;
         r->drift->unusual++;
     }
@@ -123,18 +125,19 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
     store_number(r, column, first, parts[0]); /* years 1 to 9999 always fit */
     for (uint32_t i = 1; i < DATE_PARTS; i++)
         store_float(r->out + 4 * (size_t)(first + i),
-                    (float)(parts[i] - r->s->numbers[first + i].offset));
+                    (float)(parts[i] - r->s->offsets[first + i]));
     return true;
 }
 
-static void count_unknown(struct drift *d, const struct column *c, size_t column,
-                          const struct csv_cell *cell)
+static void count_unknown(const struct row *r, size_t column, const struct csv_cell *cell)
 {
-    const bool rare = d->pooled && pooled_has(d->pooled, c, cell->text, cell->length);
+    struct drift *d = r->drift;
+    const bool rare = d->pooled && pooled_has(d->pooled, r->s->columns[column].name, cell->text,
+                                              cell->length);
     (rare ? d->rare : d->unknown)[column]++;
     if (!rare)
         drift_keep(d, column, cell->text, cell->length);
-    d->unusual += d->pooled ? !rare : c->min_count <= 1;
+    d->unusual += d->pooled ? !rare : r->encoder->columns[column].min_count <= 1;
 }
 
 static bool read_category(const struct row *r, size_t column, const struct csv_cell *cell)
@@ -144,35 +147,36 @@ static bool read_category(const struct row *r, size_t column, const struct csv_c
     if (!cell || cell_is_missing(r->s, column, cell->text, cell->length)) {
         if (r->drift)
             r->drift->missing[column]++;
-    } else if (!r->s->fitted) {
-        slot = 2 + vocab_add(c->vocab, cell->text, cell->length);
+    } else if (!r->encoder) {
+        slot = 2 + vocab_add(c->values, cell->text, cell->length);
     } else {
-        uint32_t found = vocab_find(c->vocab, cell->text, cell->length);
+        uint32_t found =
+            vocab_find(r->encoder->columns[column].vocab, cell->text, cell->length);
         if (found == UINT32_MAX && c->unknown == UNKNOWN_ERROR)
             return cell_report_unknown(&r->where, column, cell);
         if (found == UINT32_MAX && r->drift)
-            count_unknown(r->drift, c, column, cell);
+            count_unknown(r, column, cell);
         slot = found != UINT32_MAX ? 2 + found : c->unknown == UNKNOWN_BUCKET;
     }
-    store_int(r->out + r->s->format.at_category + 4 * (size_t)c->category, (int32_t)slot);
+    store_int(r->out + r->format->at_category + 4 * (size_t)c->category, (int32_t)slot);
     return true;
 }
 
-/* Not fitted: the text's id in the column's vocabulary. Fitted: its terms or tokens. */
+/* Raw: the text's id in the column's vocabulary. Else its terms or tokens. */
 static bool read_text(const struct row *r, size_t column, const struct csv_cell *cell)
 {
-    const struct column *c = r->s->columns + column;
-    if (!r->s->fitted)
+    if (!r->encoder)
         return read_category(r, column, cell);
-    unsigned char *to = r->out + r->s->format.at_category + 4 * (size_t)c->term;
-    memset(to, 0, 4 * (size_t)c->slots);
-    store_int(r->out + r->s->format.at_category + 4 * (size_t)c->category, 0);
+    const struct column_fit *fit = &r->encoder->columns[column];
+    unsigned char *to = r->out + r->format->at_category + 4 * (size_t)fit->term;
+    memset(to, 0, 4 * (size_t)fit->slots);
+    store_int(r->out + r->format->at_category + 4 * (size_t)r->s->columns[column].category, 0);
     if (!cell || cell_is_missing(r->s, column, cell->text, cell->length)) {
         if (r->drift)
             r->drift->missing[column]++;
         return true;
     }
-    column_place_text(c, r->terms, cell->text, cell->length, to);
+    encoder_place_text(r->encoder, column, r->terms, cell->text, cell->length, to);
     return true;
 }
 
@@ -190,14 +194,14 @@ static bool read_weight(const struct row *r, size_t column, const struct csv_cel
     double value;
     if (!cell_weight(r->s, column, cell, &value))
         return cell_report_weight(&r->where, column, cell);
-    store_float(r->out + r->s->format.at_weight, (float)value);
+    store_float(r->out + r->format->at_weight, (float)value);
     return true;
 }
 
 static bool read_target(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     const struct schema *s = r->s;
-    unsigned char *at = r->out + s->format.at_target;
+    unsigned char *at = r->out + r->format->at_target;
     if (!cell)
         return cell_report_unlabelled(&r->where, column);
     if (s->task == TASK_REGRESSION) {
@@ -205,13 +209,13 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
         enum number_result result = column_number(s, column, cell->text, cell->length, &value);
         if (result != NUMBER_OK)
             return cell_report_number(&r->where, column, cell, result);
-        if (!s->fitted && !coding_takes(&s->coding, value))
+        if (!r->encoder && !coding_takes(s->target_transform, value))
             return cell_report_domain(&r->where, column, cell);
-        store_float(at, (float)(s->fitted ? coding_encode(&s->coding, value) : value));
+        store_float(at, (float)(r->encoder ? coding_encode(&r->encoder->coding, value) : value));
         return true;
     }
-    uint32_t label = s->fitted ? vocab_find(s->labels, cell->text, cell->length)
-                               : vocab_add(s->labels, cell->text, cell->length);
+    uint32_t label = r->encoder ? vocab_find(s->labels, cell->text, cell->length)
+                                : vocab_add(s->labels, cell->text, cell->length);
     if (label == UINT32_MAX) {
         label = label_find(s->labels, s->decimal, cell->text, cell->length);
         if (label == UINT32_MAX)
@@ -225,14 +229,14 @@ static bool read_target(const struct row *r, size_t column, const struct csv_cel
 
 /* --- one record --- */
 
-static void store_blank(const struct schema *s, unsigned char *out)
+static void store_blank(const struct row *r)
 {
-    memset(out + s->format.at_missing, 0, 4 * (size_t)s->format.words);
-    if (s->task == TASK_REGRESSION)
-        store_float(out + s->format.at_target, NAN);
+    memset(r->out + r->format->at_missing, 0, 4 * (size_t)r->format->words);
+    if (r->s->task == TASK_REGRESSION)
+        store_float(r->out + r->format->at_target, NAN);
     else
-        store_int(out + s->format.at_target, -1);
-    store_float(out + s->format.at_weight, 1);
+        store_int(r->out + r->format->at_target, -1);
+    store_float(r->out + r->format->at_weight, 1);
 }
 
 static bool read_cell(const struct row *r, size_t column, bool labelled,
@@ -244,7 +248,7 @@ static bool read_cell(const struct row *r, size_t column, bool labelled,
     case COLUMN_CATEGORICAL: return read_category(r, column, cell);
     case COLUMN_TEXT: return read_text(r, column, cell);
     case COLUMN_WEIGHT: /* not used by predictions */
-        return (r->s->fitted && !labelled) || read_weight(r, column, cell);
+        return (r->encoder && !labelled) || read_weight(r, column, cell);
     case COLUMN_TARGET: return !labelled || read_target(r, column, cell);
     case COLUMN_ID:
     case COLUMN_GROUP:
@@ -259,7 +263,7 @@ static void count_outside(const struct row *r, const struct number_run *run, uin
 {
     uint32_t first = r->s->columns[run->column].number;
     for (uint32_t i = 0; i < run->count; i++) {
-        const struct number_slot *n = r->s->numbers + first + i;
+        const struct number_slot *n = r->encoder->numbers + first + i;
         float v;
         memcpy(&v, r->out + 4 * (size_t)(first + i), sizeof v);
         bool outside = (read >> i & 1) && (v < n->low || v > n->high);
@@ -277,7 +281,7 @@ static bool read_run(const struct row *r, const struct number_run *run, cell_run
     const struct cell_run numbers = {
         .cell_of = b->cell_of + run->column,
         .cells = cells->cells + cells->records[r->where.record].first_cell,
-        .slots = r->s->numbers + first,
+        .offsets = r->s->offsets + first,
         .count = run->count,
         .together = run->together,
         .decimal = r->s->decimal,
@@ -330,60 +334,76 @@ bool cell_left_out(const struct schema *s, const struct binding *b, const struct
            (cell_weightless(s, b, cells, record) || cell_unlabelled(s, b, cells, record));
 }
 
-/* The numbers of another record. */
-static void copy_numbers(const struct schema *s, unsigned char *out, const struct raw_record *raw)
+/* The numbers of another record. The target statistics follow them; each encoder has its own. */
+static void copy_numbers(const struct row *r, const struct raw_record *raw)
 {
-    /* target statistics follow them; each schema has its own number */
-    const size_t numbers = schema_numbers(s), words = (numbers + 31) / 32;
-    memcpy(out, raw->at, 4 * numbers);
-    memcpy(out + s->format.at_missing, raw->at + raw->s->format.at_missing, 4 * words);
+    const size_t numbers = r->s->number_count, words = (numbers + 31) / 32;
+    memcpy(r->out, raw->at, 4 * numbers);
+    memcpy(r->out + r->format->at_missing, raw->at + raw->encoder->format.at_missing, 4 * words);
 }
 
-/* A missing number may be an error of this schema alone. */
+/* A missing number may be an error of this encoder alone. */
 static bool is_copied(const struct column *c)
 {
     return (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) && c->impute != IMPUTE_ERROR;
 }
 
-bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
-                const struct csv_cells *cells, size_t record, bool labelled,
-                const struct raw_record *raw, unsigned char *out, struct drift *d, struct terms *t,
-                struct err *e)
+static bool parse(struct row *r, bool labelled, const struct raw_record *raw)
 {
-    struct row r = {s, out, s->fitted ? d : NULL, d ? &d->vanished : NULL,
-                    {s, b, block, cells, record, e}, t};
-    if (cells->records[record].cells != b->cells)
-        return cell_report_ragged(&r.where);
-    const struct csv_cell *first = cells->cells + cells->records[record].first_cell;
+    const struct cell_where *w = &r->where;
+    const struct schema *s = w->s;
+    const struct binding *b = w->b;
+    const struct csv_record *record = &w->cells->records[w->record];
+    if (record->cells != b->cells)
+        return cell_report_ragged(w);
+    const struct csv_cell *first = w->cells->cells + record->first_cell;
     if (b->names && header_row_may_be(b->names, first) &&
         header_row_equals(b->names, b->cells, first))
-        return header_row_report(block, &cells->records[record], e);
-    if (s->fitted && !cells->dialect.header && cells->records[record].line == 1 &&
-        header_row_unknown(&r.where))
-        return header_row_report_unknown(&r.where);
-    if (labelled && cell_unlabelled(s, b, cells, record)) {
+        return header_row_report(w->block, record, w->e);
+    if (r->encoder && !w->cells->dialect.header && record->line == 1 && header_row_unknown(w))
+        return header_row_report_unknown(w);
+    if (labelled && cell_unlabelled(s, b, w->cells, w->record)) {
         if (!schema_keeps_context(s))
-            return cell_report_unlabelled(&r.where, s->target);
+            return cell_report_unlabelled(w, s->target);
         labelled = false;
     }
-    if (schema_keeps_context(s) && cell_weightless(s, b, cells, record))
+    if (schema_keeps_context(s) && cell_weightless(s, b, w->cells, w->record))
         labelled = false;
-    store_blank(s, out);
+    store_blank(r);
     if (raw)
-        copy_numbers(s, out, raw);
+        copy_numbers(r, raw);
     cell_run_fn *read = cell_run_choose();
     const struct number_run *run = b->runs, *end = run + b->run_count;
     bool good = true;
     for (size_t i = 0; i < s->column_count && good;) {
         if (!raw && run < end && run->column == i) {
-            good = read_run(&r, run, read);
+            good = read_run(r, run, read);
             i += run++->count;
         } else if (raw && is_copied(&s->columns[i])) {
             i++;
         } else {
-            good = read_cell(&r, i, labelled, cell_at(b, cells, record, i));
+            good = read_cell(r, i, labelled, cell_at(b, w->cells, w->record, i));
             i++;
         }
     }
     return good;
+}
+
+bool cell_parse(const struct encoder *c, const struct binding *b, const struct csv_block *block,
+                const struct csv_cells *cells, size_t record, bool labelled,
+                const struct raw_record *raw, unsigned char *out, struct drift *d, struct terms *t,
+                struct err *e)
+{
+    struct row r = {c->schema, c, &c->format, out, d, d ? &d->vanished : NULL,
+                    {c->schema, c, b, block, cells, record, e}, t};
+    return parse(&r, labelled, raw);
+}
+
+bool cell_parse_raw(const struct schema *s, const struct binding *b, const struct csv_block *block,
+                    const struct csv_cells *cells, size_t record, unsigned char *out,
+                    uint64_t *vanished, struct err *e)
+{
+    struct row r = {s, NULL, &s->raw, out, NULL, vanished,
+                    {s, NULL, b, block, cells, record, e}, NULL};
+    return parse(&r, true, NULL);
 }

@@ -1,13 +1,13 @@
-/* cell.h - reads cells into records. Training and prediction call the same two functions:
+/* cell.h - reads cells into records. Training and prediction call the same functions:
  *
- *   cell_parse    text of one record -> raw record (float32 of value - offset, date parts,
- *                 category slot)
- *   column_apply  raw record -> input of the network (imputed, scaled), in place */
+ *   cell_parse     text of one record -> raw record (float32 of value - offset, date parts,
+ *                  category slot)
+ *   encoder_apply  raw record -> input of the network (imputed, scaled), in place */
 #ifndef DNN_TABLE_CELL_H
 #define DNN_TABLE_CELL_H
 
 #include "table/drift.h"
-#include "table/schema.h"
+#include "table/encoder.h"
 
 /* The largest weight of a row. Weights multiply float gradients, and class weights
  * (CLASS_WEIGHT_MOST) multiply again: the product must stay below the largest float. */
@@ -16,33 +16,37 @@
 /* A record of a block, the schema and the columns that it is read by, and where errors go. */
 struct cell_where {
     const struct schema *s;
+    const struct encoder *encoder; /* NULL: a training reads */
     const struct binding *b;
     const struct csv_block *block;
     const struct csv_cells *cells;
     size_t record;
     struct err *e;
 };
-/* A record made by cell_parse, by a schema with the same columns. */
+/* A record made by cell_parse, by an encoder of the same columns. */
 struct raw_record {
-    const struct schema *s;
+    const struct encoder *encoder;
     const unsigned char *at;
 };
-/* Parses one record into `out` (schema.format.stride bytes). labelled: the target is required
- * (training, evaluate); otherwise it is not read. A fitted schema gives category slots, and unknown
- * values follow `unknown`. A schema that is not fitted gives ids of the columns' vocabularies,
- * which grow. d may be NULL; without a fit only `vanished` is counted. t: buffers for texts of a
- * fitted schema, else NULL. False on an error, with file, line, column, name and the quoted text;
- * too few or too many cells are an error. A record without a required target is
- * ERR_CSV_LABEL_MISSING, even if other cells have faults; in a sequence of records it is
- * context. raw: this record, whose numbers are copied; NULL: they are read. */
-bool cell_parse(const struct schema *s, const struct binding *b, const struct csv_block *block,
+/* Parses one record into `out` (encoder.format.stride bytes). labelled: the target is required
+ * (evaluate); otherwise it is not read. Unknown values follow `unknown`. raw: this record, whose
+ * numbers are copied; NULL: they are read. d may be NULL. t: buffers for texts. False on an error,
+ * with file, line, column, name and the quoted text; too few or too many cells are an error. A
+ * record without a required target is ERR_CSV_LABEL_MISSING, even if other cells have faults; in a
+ * sequence of records it is context. */
+bool cell_parse(const struct encoder *c, const struct binding *b, const struct csv_block *block,
                 const struct csv_cells *cells, size_t record, bool labelled,
                 const struct raw_record *raw, unsigned char *out, struct drift *d, struct terms *t,
                 struct err *e);
+/* As above for a training, with its target, into a raw record of the schema: ids of the columns'
+ * vocabularies, which grow. *vanished counts numbers that are read as 0. */
+bool cell_parse_raw(const struct schema *s, const struct binding *b, const struct csv_block *block,
+                    const struct csv_cells *cells, size_t record, unsigned char *out,
+                    uint64_t *vanished, struct err *e);
 /* Looks up the target statistics of `count` records, then numbers_scale. */
-void column_apply(const struct schema *s, unsigned char *records, size_t count);
+void encoder_apply(const struct encoder *c, unsigned char *records, size_t count);
 /* Imputes and scales `count` records in place. Each result depends on its own record only. */
-void numbers_scale(const struct schema *s, unsigned char *records, size_t count);
+void numbers_scale(const struct encoder *c, unsigned char *records, size_t count);
 /* As above, for `count` values of one number; no NaN stays. */
 void number_apply(const struct number_slot *n, float *v, size_t count);
 /* The transform of a raw value alone; NaN stays one. */

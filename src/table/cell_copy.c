@@ -27,16 +27,19 @@ static bool is_missing(const struct rowfmt *f, uint32_t number, const unsigned c
     return word >> number % 32 & 1;
 }
 
-void cell_copy(const struct rowfmt *f, const struct column *c, unsigned char *to,
+void cell_copy(const struct encoder *e, size_t column, unsigned char *to,
                const unsigned char *from)
 {
+    const struct rowfmt *f = &e->format;
+    const struct column *c = &e->schema->columns[column];
+    const struct column_fit *fit = &e->columns[column];
     if (c->category != UINT32_MAX) {
         size_t at = f->at_category + 4 * (size_t)c->category;
         memcpy(to + at, from + at, 4);
     }
-    if (c->slots) { /* a text */
-        size_t at = f->at_category + 4 * (size_t)c->term;
-        memcpy(to + at, from + at, 4 * (size_t)c->slots);
+    if (fit->slots) { /* a text */
+        size_t at = f->at_category + 4 * (size_t)fit->term;
+        memcpy(to + at, from + at, 4 * (size_t)fit->slots);
     }
     for (uint32_t i = 0; i < column_numbers(c); i++) {
         uint32_t number = c->number + i;

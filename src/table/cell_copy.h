@@ -2,7 +2,7 @@
 #ifndef DNN_TABLE_CELL_COPY_H
 #define DNN_TABLE_CELL_COPY_H
 
-#include "table/schema.h"
+#include "table/encoder.h"
 
 /* True: the network reads the column. */
 static inline bool column_is_input(const struct column *c)
@@ -11,8 +11,8 @@ static inline bool column_is_input(const struct column *c)
 }
 /* The number of numbers of a record that the column makes. */
 uint32_t column_numbers(const struct column *c);
-/* The parsed cell of a column, from one raw record (cell_parse) into another of the same format. */
-void cell_copy(const struct rowfmt *f, const struct column *c, unsigned char *to,
+/* The parsed cell of a column, from a raw record (cell_parse) into another of the encoder. */
+void cell_copy(const struct encoder *e, size_t column, unsigned char *to,
                const unsigned char *from);
 /* A number of a raw record, which is not missing then. */
 void cell_set_number(const struct rowfmt *f, uint32_t number, float value, unsigned char *record);

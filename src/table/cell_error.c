@@ -62,7 +62,7 @@ bool cell_report_ragged(const struct cell_where *w)
 {
     const struct csv_record *r = w->cells->records + w->record;
     const char *other = w->cells->dialect.header ? "header has"
-                        : w->s->fitted           ? "a row has to have"
+                        : w->encoder             ? "a row has to have"
                                                  : "the first row has";
     err_at(w->e, ERR_CSV_RAGGED, w->block->path, r->line, 0, "%u field%s, %s %zu", r->cells,
            r->cells == 1 ? "" : "s", other, w->b->cells);
@@ -93,12 +93,12 @@ static bool is_sentence(const struct csv_cell *cell)
 static bool help_cell(const struct cell_where *w, size_t column)
 {
     bool first = !w->cells->dialect.header && w->cells->records[w->record].line == 1;
-    if (first && w->s->fitted)
+    if (first && w->encoder)
         return err_help(w->e, "if the first line holds names, take it out: %s; else mend the cell",
                         shell_remedy(w->block->path, ".mended.csv", "tail -n +2 FILE"));
     if (first)
         return err_help(w->e, "if the first line holds names, set \"header\": true in the config");
-    if (w->s->fitted)
+    if (w->encoder)
         return err_help(w->e, "mend the cell");
     if (column == w->s->target)
         return err_help(w->e, "mend the cell; if the target holds words for classes, set \"task\" "
@@ -112,7 +112,7 @@ static bool help_cell(const struct cell_where *w, size_t column)
 /* A cell in another form than the column's entry says. */
 static bool help_form(const struct cell_where *w, size_t column, const char *key)
 {
-    if (w->s->fitted)
+    if (w->encoder)
         return err_help(w->e, "mend the cell; the model was trained with that \"%s\"", key);
     return err_help(w->e,
                     "mend the cell, list the text under data.missing, or change \"%s\" in the "
@@ -122,7 +122,7 @@ static bool help_form(const struct cell_where *w, size_t column, const char *key
 bool cell_report_missing(const struct cell_where *w, size_t column)
 {
     report(w, column, ERR_CSV_MISSING_VALUE, "the value is missing, and its `impute` is error");
-    if (w->s->fitted)
+    if (w->encoder)
         return err_help(w->e, "fill the cell");
     return err_help(
         w->e, "set \"impute\" of the column to \"median\", \"mean\" or \"zero\", or fill the cell");
@@ -181,7 +181,7 @@ static bool key_help(const struct cell_where *w, size_t column, const struct csv
                     a.units[i]);
     err_help(w->e, "%s%s in the entry of \"%s\" in data.columns reads such cells%s", key.data,
              a.unit_count ? "]" : "", name_of(w, column),
-             w->s->fitted ? "; this model was trained without it" : "");
+             w->encoder ? "; this model was trained without it" : "");
     text_free(&key);
     return true;
 }
@@ -192,8 +192,8 @@ static bool number_help(const struct cell_where *w, size_t column, const struct 
     double v;
     if (key_help(w, column, cell))
         return false;
-    if (w->s->fitted && (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK ||
-                         reads_without(cell->text, cell->length, decimal, other)))
+    if (w->encoder && (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK ||
+                       reads_without(cell->text, cell->length, decimal, other)))
         return err_help(w->e, "the model reads numbers with a decimal %s: write the cell so",
                         decimal == ',' ? "comma" : "point");
     if (number_parse(cell->text, cell->length, other, &v) == NUMBER_OK &&
@@ -239,13 +239,13 @@ bool cell_report_number(const struct cell_where *w, size_t column, const struct 
         report(w, column, ERR_CSV_RANGE, "\"%s\" is too far from the first values of the column",
                text);
         err_expected(w->e, "a number within 3.4028235e38 of %.9g",
-                     w->s->numbers[w->s->columns[column].number].offset);
-        return err_help(w->e, w->s->fitted ? "mend the cell" : "scale the column");
+                     w->s->offsets[w->s->columns[column].number]);
+        return err_help(w->e, w->encoder ? "mend the cell" : "scale the column");
     }
     if (why == NUMBER_RANGE) {
         report(w, column, ERR_CSV_RANGE, "\"%s\" is outside float32 range", text);
         err_expected(w->e, "a number of at most 3.4028235e38");
-        return err_help(w->e, w->s->fitted ? "mend the cell"
+        return err_help(w->e, w->encoder ? "mend the cell"
                                            : "scale the column, or list the text under "
                                              "data.missing");
     }
@@ -292,7 +292,7 @@ bool cell_report_date(const struct cell_where *w, size_t column, const struct cs
     return err_help(w->e, "\"format\": \"%s\"%s%s%s in the entry of \"%s\" in data.columns reads "
                           "such cells%s", format, other ? " (or \"" : "", other ? other : "",
                     other ? "\")" : "", name_of(w, column),
-                    w->s->fitted ? "; this model was trained without it" : "");
+                    w->encoder ? "; this model was trained without it" : "");
 }
 
 bool cell_report_timeless(const struct cell_where *w, size_t column)

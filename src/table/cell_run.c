@@ -14,7 +14,7 @@ uint64_t cell_run_plain(const struct cell_run *r)
             bad |= UINT64_C(1) << i;
             continue;
         }
-        float v = (float)(value - r->slots[i].offset);
+        float v = (float)(value - r->offsets[i]);
         memcpy(r->out + 4 * i, &v, sizeof v);
     }
     return bad;

@@ -9,7 +9,7 @@
 struct cell_run {
     const int32_t *cell_of;          /* [count], as in struct binding */
     const struct csv_cell *cells;    /* of the record */
-    const struct number_slot *slots; /* [count] */
+    const double *offsets;           /* [count] */
     size_t count;                    /* 1 to NUMBER_RUN_MOST */
     bool together;                   /* cell_of[i] = cell_of[0] + i */
     char decimal;

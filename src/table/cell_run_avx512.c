@@ -135,17 +135,6 @@ read_group(const struct csv_cell cells[GROUP], __m512d offset, unsigned wanted, 
     return bad;
 }
 
-/* Combined in registers: a load of bytes just stored in parts would stall. */
-static inline __attribute__((always_inline)) __m512d offsets(const struct number_slot *slots,
-                                                             size_t left)
-{
-    const struct number_slot *s[GROUP];
-    for (size_t i = 0; i < GROUP; i++)
-        s[i] = slots + (i < left ? i : left - 1);
-    return _mm512_set_pd(s[7]->offset, s[6]->offset, s[5]->offset, s[4]->offset, s[3]->offset,
-                         s[2]->offset, s[1]->offset, s[0]->offset);
-}
-
 uint64_t cell_run_avx512(const struct cell_run *r)
 {
     uint64_t bad = 0;
@@ -154,7 +143,7 @@ uint64_t cell_run_avx512(const struct cell_run *r)
     for (size_t i = 0; i < r->count; i += GROUP) {
         if (straight) { /* the last group moves back to be full, and parses some cells again */
             size_t at = i + GROUP > r->count ? r->count - GROUP : i;
-            __m512d offset = offsets(r->slots + at, GROUP);
+            __m512d offset = _mm512_loadu_pd(r->offsets + at);
             unsigned char *out = r->out + 4 * at;
             bad |= (uint64_t)read_group(cells + at, offset, 0xFF, r->decimal, out) << at;
             continue;
@@ -164,9 +153,9 @@ uint64_t cell_run_avx512(const struct cell_run *r)
         struct csv_cell copy[GROUP];
         for (size_t k = 0; k < GROUP; k++)
             copy[k] = r->cells[r->cell_of[i + (k < left ? k : left - 1)]];
-        __m512d offset = offsets(r->slots + i, left);
-        unsigned char *out = r->out + 4 * i;
-        bad |= (uint64_t)read_group(copy, offset, (1u << left) - 1, r->decimal, out) << i;
+        const uint32_t wanted = (1u << left) - 1;
+        __m512d offset = _mm512_maskz_loadu_pd((__mmask8)wanted, r->offsets + i);
+        bad |= (uint64_t)read_group(copy, offset, wanted, r->decimal, r->out + 4 * i) << i;
     }
     return bad;
 }

@@ -11,9 +11,9 @@ const char *const target_transform_names[] = {"none", "log", "cbrt", "quantile",
 
 #define LOG_MOST 700.0 /* exp of it is finite */
 
-bool coding_takes(const struct target_coding *c, double y)
+bool coding_takes(int transform, double y)
 {
-    return c->transform != TARGET_LOG || y > 0;
+    return transform != TARGET_LOG || y > 0;
 }
 
 /* --- quantile: knot k of n stands at the share (k + 1/2) / n of the training rows --- */

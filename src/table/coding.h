@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* TARGET_AUTO: not chosen yet, of a schema that is not fitted. */
+/* TARGET_AUTO: as declared; an encoder has chosen. */
 enum target_transform { TARGET_NONE, TARGET_LOG, TARGET_CBRT, TARGET_QUANTILE, TARGET_AUTO };
 extern const char *const target_transform_names[]; /* ends with NULL */
 
@@ -20,11 +20,11 @@ struct target_choice {
 struct target_coding {
     int transform;         /* enum target_transform */
     double center, scale;  /* of the function's values; scale > 0 */
-    double *knots;         /* quantile: values of the target, ascending; owned by the schema */
+    double *knots;         /* quantile: values of the target, ascending; owned */
     uint32_t knot_count;
 };
 /* True: the transform is defined for y. */
-bool coding_takes(const struct target_coding *c, double y);
+bool coding_takes(int transform, double y);
 /* The target that the network learns: (function of y - center) / scale. A NaN stays one. A value
  * outside the domain counts as the least one inside. */
 double coding_encode(const struct target_coding *c, double y);

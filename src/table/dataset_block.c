@@ -90,7 +90,7 @@ static bool read_split(struct block_rows *b, const struct block_request *q,
 static void make_room(struct block_rows *b, const struct block_request *q, size_t rows)
 {
     const struct schema *s = q->schema;
-    size_t bytes = rows * s->format.stride;
+    size_t bytes = rows * s->raw.stride;
     if (b->records_room < bytes) {
         mem_free(b->records);
         b->records = mem_alloc(bytes, 1);
@@ -111,14 +111,8 @@ static void own_schema(struct block_rows *b, const struct schema *s)
     b->schema.columns = mem_copy(s->columns, s->column_count * sizeof *s->columns);
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].category != UINT32_MAX)
-            b->schema.columns[i].vocab = vocab_new();
+            b->schema.columns[i].values = vocab_new();
     b->schema.labels = s->labels ? vocab_new() : NULL;
-}
-
-static bool in_network(int type)
-{
-    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME ||
-           type == COLUMN_TEXT;
 }
 
 static void append_sample(struct block_rows *b, const struct cell_where *w)
@@ -131,7 +125,7 @@ static void append_sample(struct block_rows *b, const struct cell_where *w)
         if (i == s->target)
             continue;
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, i);
-        if (cell && in_network(s->columns[i].type))
+        if (cell && column_type_is_input(s->columns[i].type))
             text_add(&b->sample, cell->text, cell->length);
         b->sample_ends[at++] = b->sample.length;
     }
@@ -144,7 +138,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
     struct series_step *steps = b->values[VALUE_STEP];
     double *target = b->values[VALUE_TARGET];
     int32_t *label = b->values[VALUE_LABEL];
-    unsigned char *out = b->records + b->rows * s->format.stride;
+    unsigned char *out = b->records + b->rows * s->raw.stride;
     if (dataset_excludes(q->own_parts, w)) {
         b->left_out++;
         return true;
@@ -153,8 +147,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         b->weightless++;
         return true;
     }
-    if (!cell_parse(s, q->binding, w->block, w->cells, w->record, true, NULL, out, &b->drift, NULL,
-                    w->e)) {
+    if (!cell_parse_raw(s, q->binding, w->block, w->cells, w->record, out, &b->vanished, w->e)) {
         if (w->e->id != ERR_CSV_LABEL_MISSING)
             return false;
         if (b->unlabelled < UNLABELLED_SHOWN)
@@ -169,13 +162,13 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
         return false;
     if (target) {
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, s->target);
-        if (isnan(record_float(out, s->format.at_target))) /* none, or of weight 0 */
+        if (isnan(record_float(out, s->raw.at_target))) /* none, or of weight 0 */
             target[b->rows] = NAN;
         else
             column_number(s, s->target, cell->text, cell->length, &target[b->rows]);
     }
     if (label)
-        label[b->rows] = record_int(out, s->format.at_target);
+        label[b->rows] = record_int(out, s->raw.at_target);
     if (q->sample && b->sample_rows < TABLE_SAMPLE_ROWS)
         append_sample(b, w);
     b->rows++;
@@ -183,7 +176,7 @@ static bool parse_record(struct block_rows *b, const struct block_request *q, st
 }
 
 void block_parse(struct block_rows *b, const struct block_request *q,
-                       const struct csv_block *block, struct csv_cells *cells)
+                 const struct csv_block *block, struct csv_cells *cells)
 {
     struct err syntax = {0};
     bool good = csv_cells_parse(q->dialect, block, q->binding->cells, cells, &syntax);
@@ -191,7 +184,7 @@ void block_parse(struct block_rows *b, const struct block_request *q,
     b->blank_lines = cells->blank_lines;
     make_room(b, q, cells->record_count);
     own_schema(b, q->schema);
-    struct cell_where w = {&b->schema, q->binding, block, cells, 0, &b->error};
+    struct cell_where w = {&b->schema, NULL, q->binding, block, cells, 0, &b->error};
     for (; w.record < cells->record_count; w.record++)
         if (!parse_record(b, q, &w)) {
             b->failed = true;
@@ -221,7 +214,7 @@ void block_merge(struct block_rows *b, struct schema *s)
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].category != UINT32_MAX)
             b->map[s->columns[i].category] =
-                merge_vocab(b->schema.columns[i].vocab, s->columns[i].vocab);
+                merge_vocab(b->schema.columns[i].values, s->columns[i].values);
     if (s->labels)
         b->map[s->category_count] = merge_vocab(b->schema.labels, s->labels);
     int32_t *label = b->values[VALUE_LABEL];
@@ -233,7 +226,7 @@ void block_merge(struct block_rows *b, struct schema *s)
 static void renumber(struct block_rows *b, uint32_t at, const uint32_t *map, int32_t first)
 {
     unsigned char *id_at = b->records + at;
-    for (uint64_t row = 0; row < b->rows; row++, id_at += b->schema.format.stride) {
+    for (uint64_t row = 0; row < b->rows; row++, id_at += b->schema.raw.stride) {
         int32_t id;
         memcpy(&id, id_at, sizeof id);
         id = id < first ? id : (int32_t)map[id - first] + first;
@@ -244,17 +237,17 @@ static void renumber(struct block_rows *b, uint32_t at, const uint32_t *map, int
 void block_copy(struct block_rows *b)
 {
     const struct schema *s = &b->schema;
-    const size_t stride = s->format.stride;
+    const size_t stride = s->raw.stride;
     const unsigned char *from = b->records;
     for (uint32_t i = 0; i < s->category_count; i++)
-        renumber(b, s->format.at_category + 4 * i, b->map[i], 2);
+        renumber(b, s->raw.at_category + 4 * i, b->map[i], 2);
     if (s->labels)
-        renumber(b, s->format.at_target, b->map[s->category_count], 0);
+        renumber(b, s->raw.at_target, b->map[s->category_count], 0);
     for (size_t i = 0; i < b->piece_count; i++) {
         const struct block_piece *p = b->pieces + i;
         memcpy(p->records, from, p->rows * stride);
         for (uint64_t row = 0; row < p->rows; row++)
-            p->hash[row] = record_hash(from + row * stride, &s->format);
+            p->hash[row] = record_hash(from + row * stride, &s->raw);
         from += p->rows * stride;
     }
 }
@@ -267,7 +260,7 @@ void block_clear(struct block_rows *b)
     b->map = NULL;
     for (size_t i = 0; b->schema.columns && i < b->schema.column_count; i++)
         if (b->schema.columns[i].category != UINT32_MAX)
-            vocab_free(b->schema.columns[i].vocab);
+            vocab_free(b->schema.columns[i].values);
     if (b->schema.columns)
         vocab_free(b->schema.labels);
     mem_free(b->schema.columns);
@@ -277,7 +270,7 @@ void block_clear(struct block_rows *b)
     b->sample_ends = NULL;
     b->sample_rows = 0;
     b->rows = b->blank_lines = b->left_out = b->weightless = b->unlabelled =
-        b->drift.vanished = 0;
+        b->vanished = 0;
     b->failed = false;
     err_clear(&b->error);
 }

@@ -93,7 +93,7 @@ void dataset_tell_twins(const struct dataset *d, bool joined)
     for (size_t i = 0; i < s->column_count; i++) {
         const struct column *c = &s->columns[i];
         text_clear(&list);
-        if (c->type == COLUMN_CATEGORICAL && twins_list(c->vocab, &list) && columns++ < NAMED)
+        if (c->type == COLUMN_CATEGORICAL && twins_list(c->values, &list) && columns++ < NAMED)
             log_note("column \"%s\": values differ in the way they are written alone: %s",
                      text_quote_z(c->name), list.data);
     }

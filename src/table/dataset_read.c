@@ -189,7 +189,7 @@ static bool append(struct load *l, struct block_rows *b, struct err *e)
     struct dataset *t = raw->data;
     t->blank_lines += b->blank_lines;
     t->left_out += b->left_out;
-    t->vanished += b->drift.vanished;
+    t->vanished += b->vanished;
     l->weightless += b->weightless;
     add_unlabelled(l, b);
     if (b->failed) {
@@ -373,7 +373,7 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
                        int part, const struct stopper *stop, struct err *e)
 {
     const struct opt_strings *files = data_files(o, part);
-    enum bind_need need = part == PART_TRAIN ? BIND_SPLIT : BIND_TARGET;
+    enum bind_need need = part == PART_TRAIN ? BIND_SPLIT : BIND_PART;
     struct load l = {.raw = raw,
                      .schema = s,
                      .stop = stop,
@@ -455,8 +455,8 @@ bool dataset_read(struct reading *raw, const struct data_options *o, const struc
     struct schema *s = t->schema;
     const bool given[PARTS] = {true, o->valid.count > 0, o->test.count > 0};
     int method = o->split.method;
-    t->rows.format = s->format;
-    while (((size_t)s->format.stride << t->rows.shift) < CHUNK_BYTES)
+    t->rows.format = s->raw;
+    while (((size_t)s->raw.stride << t->rows.shift) < CHUNK_BYTES)
         t->rows.shift++;
     t->grouped = method == SPLIT_GROUP;
     const bool own = !t->grouped && !s->windows.window && schema_group_column(s) != UINT32_MAX;

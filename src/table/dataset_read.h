@@ -82,7 +82,7 @@ struct block_rows {
     struct text sample;        /* the first rows, if requested */
     uint64_t *sample_ends;
     uint32_t sample_rows;
-    struct drift drift;        /* vanished only */
+    uint64_t vanished;         /* numbers too small for float32, read as 0 */
     uint64_t weightless;       /* rows of weight 0, which are left out */
     uint64_t unlabelled;
     int64_t unlabelled_lines[UNLABELLED_SHOWN];

@@ -23,13 +23,13 @@ static bool walk_files(const struct dataset *d, const struct data_options *o, in
     if (c && first.count)
         csv_choose(c, &first);
     bool good = c && csv_header(c, &names, &count, e) &&
-                schema_bind(s, names, count, own_parts ? BIND_SPLIT : BIND_TARGET, &binding, e) &&
+                schema_bind(s, names, count, own_parts ? BIND_SPLIT : BIND_PART, &binding, e) &&
                 (!v->begin || v->begin(v->owner, &binding, e));
     if (part == PART_TEST)
         binding.weight = -1; /* rows of weight 0 stay */
     while (good && csv_next(c, &b, e)) {
         good = csv_cells_parse(&s->dialect, &b, count, &cells, e);
-        struct cell_where w = {s, &binding, &b, &cells, 0, e};
+        struct cell_where w = {s, NULL, &binding, &b, &cells, 0, e};
         for (; good && w.record < cells.record_count; w.record++) {
             bool out = dataset_excludes(own_parts, &w) ||
                        cell_left_out(s, &binding, &cells, w.record);

@@ -20,12 +20,6 @@ uint32_t declared_at(const struct declaration *d, const char *name);
 /* The columns of sequences, in wide or long format. */
 bool declare_sequence(struct declaration *d);
 
-static inline bool is_feature(int type)
-{
-    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME ||
-           type == COLUMN_TEXT;
-}
-
 /* Adds the place of the column's entry, if it has one. */
 #define FAIL(d, at, id, ...) \
     ((at) ? json_fail((d)->doc, at, (d)->e, id, __VA_ARGS__) : err_set((d)->e, id, __VA_ARGS__))

@@ -1,4 +1,4 @@
-/* digest.c - the hash of schema, split and rows. */
+/* digest.c - the hash of encoder, split and rows. */
 #include "table/digest.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/file/sha256.h"
 
-/* --- the schema --- */
+/* --- schema and encoder --- */
 
 static void add_text(struct sha256 *h, const char *text)
 {
@@ -27,8 +27,9 @@ static void add_vocab(struct sha256 *h, const struct vocab *v)
 }
 
 /* Hashes all settings that turn a row into the input of the network. */
-static void add_schema(struct sha256 *h, const struct schema *s)
+static void add_encoder(struct sha256 *h, const struct encoder *e)
 {
+    const struct schema *s = e->schema;
     const int32_t whole[] = {s->task,
                              s->dialect.delimiter,
                              s->dialect.header,
@@ -36,15 +37,15 @@ static void add_schema(struct sha256 *h, const struct schema *s)
                              s->decimal,
                              (int32_t)s->target,
                              (int32_t)s->column_count,
-                             (int32_t)s->number_count,
+                             (int32_t)e->number_count,
                              (int32_t)s->category_count};
-    const double target[] = {s->coding.center, s->coding.scale};
+    const double target[] = {e->coding.center, e->coding.scale};
     sha256_add(h, whole, sizeof whole);
     sha256_add(h, target, sizeof target);
-    if (s->coding.transform)
-        add_text(h, target_transform_names[s->coding.transform]);
-    if (s->coding.knot_count)
-        sha256_add(h, s->coding.knots, s->coding.knot_count * sizeof *s->coding.knots);
+    if (e->coding.transform)
+        add_text(h, target_transform_names[e->coding.transform]);
+    if (e->coding.knot_count)
+        sha256_add(h, e->coding.knots, e->coding.knot_count * sizeof *e->coding.knots);
     if (s->quantile_count)
         sha256_add(h, s->quantiles, s->quantile_count * sizeof *s->quantiles);
     add_text(h, s->positive);
@@ -52,22 +53,23 @@ static void add_schema(struct sha256 *h, const struct schema *s)
         add_text(h, s->missing.items[i]);
     for (size_t i = 0; i < s->column_count; i++) {
         const struct column *c = s->columns + i;
+        const struct column_fit *fit = e->columns + i;
         const int64_t plain[] = {c->type,      c->scale, c->impute, c->unknown, c->encode,
-                                 c->min_count, c->dim,   c->number, c->category};
+                                 fit->min_count, c->dim,   c->number, c->category};
         add_text(h, c->name);
         sha256_add(h, plain, sizeof plain);
-        add_vocab(h, c->vocab);
+        add_vocab(h, i == s->target ? s->labels : fit->vocab);
         for (size_t k = 0; k < c->none.count; k++)
             add_text(h, c->none.items[k]);
         if (c->type != COLUMN_TEXT)
             continue;
         sha256_add(h, &c->text, sizeof c->text);
-        sha256_add(h, &c->slots, sizeof c->slots);
-        if (c->bucket_weights)
-            sha256_add(h, c->bucket_weights, c->text.buckets * sizeof *c->bucket_weights);
+        sha256_add(h, &fit->slots, sizeof fit->slots);
+        if (fit->bucket_weights)
+            sha256_add(h, fit->bucket_weights, c->text.buckets * sizeof *fit->bucket_weights);
     }
-    for (uint32_t i = 0; i < s->number_count; i++) {
-        const struct number_slot *n = s->numbers + i;
+    for (uint32_t i = 0; i < e->number_count; i++) {
+        const struct number_slot *n = e->numbers + i;
         const double plain[] = {n->offset, n->center, n->factor,
                                 n->least,  n->most,   (double)n->impute};
         const int32_t kind[] = {n->scale, n->indicator, (int32_t)n->quantile_count};
@@ -109,17 +111,17 @@ static bool is_weighted(const struct schema *s)
     return false;
 }
 
-void data_digest(const struct dataset *d, const struct schema *fitted, const struct split *split,
+void data_digest(const struct dataset *d, const struct encoder *c, const struct split *split,
                  const uint64_t *hash, char hex[65])
 {
     struct sha256 h;
     sha256_init(&h);
-    add_schema(&h, fitted);
+    add_encoder(&h, c);
     sha256_add(&h, split->part, d->samples.count);
     sha256_add(&h, hash, d->rows.count * sizeof *hash);
     for (size_t i = 0; i < d->schema->column_count; i++)
         if (d->schema->columns[i].category != UINT32_MAX)
-            add_vocab(&h, d->schema->columns[i].vocab);
+            add_vocab(&h, d->schema->columns[i].values);
     add_vocab(&h, d->schema->labels);
     if (d->target)
         sha256_add(&h, d->target, d->rows.count * sizeof *d->target);

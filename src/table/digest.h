@@ -2,12 +2,13 @@
 #ifndef DNN_TABLE_DIGEST_H
 #define DNN_TABLE_DIGEST_H
 
+#include "table/dataset.h"
 #include "table/encoder.h"
 #include "table/split.h"
 
-/* Writes the SHA-256, in hex, of the fitted schema, the parts, and all rows by their `hash`
+/* Writes the SHA-256, in hex, of the encoder, the parts, and all rows by their `hash`
  * (rows_hash). Call it before view_make gives the rows away. */
-void data_digest(const struct dataset *d, const struct schema *fitted, const struct split *split,
+void data_digest(const struct dataset *d, const struct encoder *c, const struct split *split,
                  const uint64_t *hash, char hex[65]);
 
 #endif

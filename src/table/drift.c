@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "table/record.h"
 
-struct drift *drift_new(const struct schema *s, const struct bloom *pooled)
+struct drift *drift_new(const struct encoder *c, const struct bloom *pooled)
 {
-    size_t columns = s->column_count ? s->column_count : 1;
+    const size_t columns = c->schema->column_count;
     struct drift *d = mem_zero(1, sizeof *d);
     d->pooled = pooled;
     d->unknown = mem_zero(columns, sizeof *d->unknown);
@@ -21,25 +21,25 @@ struct drift *drift_new(const struct schema *s, const struct bloom *pooled)
     d->most = mem_alloc(columns, sizeof *d->most);
     d->places = mem_zero(columns, sizeof *d->places);
     uint64_t all = 0;
-    for (size_t i = 0; i < s->column_count; i++) {
+    for (size_t i = 0; i < columns; i++) {
         d->least[i] = d->most[i] = NAN;
-        all += s->columns[i].spread.places;
+        all += c->columns[i].spread.places;
     }
     uint64_t *next = d->counts = mem_zero(all + 1, sizeof *next);
-    for (size_t i = 0; i < s->column_count; i++) {
-        d->places[i] = s->columns[i].spread.places ? next : NULL;
-        next += s->columns[i].spread.places;
+    for (size_t i = 0; i < columns; i++) {
+        d->places[i] = c->columns[i].spread.places ? next : NULL;
+        next += c->columns[i].spread.places;
     }
     return d;
 }
 
-void drift_add(struct drift *into, const struct drift *from, const struct schema *s)
+void drift_add(struct drift *into, const struct drift *from, const struct encoder *c)
 {
     into->vanished += from->vanished;
     into->respelt += from->respelt;
     into->unusual += from->unusual;
     into->unseen += from->unseen;
-    for (size_t i = 0; i < s->column_count; i++) {
+    for (size_t i = 0; i < into->columns; i++) {
         into->unknown[i] += from->unknown[i];
         for (int k = 0; k < DRIFT_NEW && from->first[i].text[k]; k++)
             drift_keep(into, i, from->first[i].text[k], strlen(from->first[i].text[k]));
@@ -48,7 +48,7 @@ void drift_add(struct drift *into, const struct drift *from, const struct schema
         into->missing[i] += from->missing[i];
         into->least[i] = fminf(into->least[i], from->least[i]);
         into->most[i] = fmaxf(into->most[i], from->most[i]);
-        for (uint32_t k = 0; k < s->columns[i].spread.places; k++)
+        for (uint32_t k = 0; k < c->columns[i].spread.places; k++)
             into->places[i][k] += from->places[i][k];
     }
 }
@@ -101,13 +101,13 @@ void drift_free(struct drift *d)
     mem_free(d);
 }
 
-static void count_numbers(struct drift *d, const struct schema *s, size_t column,
+static void count_numbers(struct drift *d, const struct encoder *e, size_t column,
                           const unsigned char *records, const bool *bad, size_t count)
 {
-    const struct column *c = &s->columns[column];
-    const struct number_slot *n = &s->numbers[c->number];
+    const uint32_t number = e->schema->columns[column].number;
+    const struct number_slot *n = &e->numbers[number];
     for (size_t i = 0; i < count; i++) {
-        float v = record_number(records + i * s->format.stride, c->number);
+        float v = record_number(records + i * e->format.stride, number);
         if (bad[i])
             continue;
         if (v < n->low || v > n->high) {
@@ -115,42 +115,42 @@ static void count_numbers(struct drift *d, const struct schema *s, size_t column
             d->most[column] = fmaxf(d->most[column], v);
         }
         if (d->places[column])
-            d->places[column][distribution_place(&c->spread, v)]++;
+            d->places[column][distribution_place(&e->columns[column].spread, v)]++;
     }
 }
 
-void drift_places(struct drift *d, const struct schema *s, const unsigned char *records,
+void drift_places(struct drift *d, const struct encoder *e, const unsigned char *records,
                   const bool *bad, size_t count)
 {
-    for (size_t k = 0; k < s->column_count; k++) {
-        const struct column *c = &s->columns[k];
+    for (size_t k = 0; k < e->schema->column_count; k++) {
+        const struct column *c = &e->schema->columns[k];
         if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) {
-            count_numbers(d, s, k, records, bad, count);
+            count_numbers(d, e, k, records, bad, count);
             continue;
         }
-        uint32_t at = s->format.at_category + 4 * c->category;
+        uint32_t at = e->format.at_category + 4 * c->category;
         for (size_t i = 0; d->places[k] && i < count; i++)
             if (!bad[i])
-                d->places[k][record_int(records + i * s->format.stride, at)]++;
+                d->places[k][record_int(records + i * e->format.stride, at)]++;
     }
 }
 
-double drift_index(const struct drift *d, const struct schema *s, size_t column, double *chance)
+double drift_index(const struct drift *d, const struct encoder *e, size_t column, double *chance)
 {
-    const struct column *c = &s->columns[column];
+    const struct distribution *spread = &e->columns[column].spread;
+    const bool category = e->schema->columns[column].type == COLUMN_CATEGORICAL;
     *chance = NAN;
-    return c->spread.places ? distribution_index(&c->spread, c->type == COLUMN_CATEGORICAL,
-                                                 d->places[column], chance)
-                            : (double)NAN;
+    return spread->places ? distribution_index(spread, category, d->places[column], chance)
+                          : (double)NAN;
 }
 
-void drift_write(const struct drift *d, const struct schema *s, struct json_out *out)
+void drift_write(const struct drift *d, const struct encoder *e, struct json_out *out)
 {
     double chance;
     json_open(out, "stability_index", '{');
-    for (size_t i = 0; i < s->column_count; i++)
-        if (s->columns[i].spread.places)
-            json_put_number(out, s->columns[i].name,
-                            round(1e6 * drift_index(d, s, i, &chance)) / 1e6);
+    for (size_t i = 0; i < e->schema->column_count; i++)
+        if (e->columns[i].spread.places)
+            json_put_number(out, e->schema->columns[i].name,
+                            round(1e6 * drift_index(d, e, i, &chance)) / 1e6);
     json_close(out, '}');
 }

@@ -3,7 +3,7 @@
 #define DNN_TABLE_DRIFT_H
 
 #include "base/bloom.h"
-#include "table/schema.h"
+#include "table/encoder.h"
 
 /* The first values of a column that training did not see; NULL: fewer. */
 enum { DRIFT_NEW = 3 };
@@ -30,8 +30,8 @@ struct drift {
     uint64_t *counts;       /* all of them */
     float *least, *most;    /* of the outside values, minus the offset; NaN: none */
 };
-struct drift *drift_new(const struct schema *s, const struct bloom *pooled);
-void drift_add(struct drift *into, const struct drift *from, const struct schema *s);
+struct drift *drift_new(const struct encoder *c, const struct bloom *pooled);
+void drift_add(struct drift *into, const struct drift *from, const struct encoder *c);
 /* Subtracts `one`, the counts of a dropped record that cell_parse made, from `from`, and clears
  * them. */
 void drift_undo(struct drift *from, struct drift *one, size_t columns);
@@ -45,7 +45,7 @@ static inline void drift_row(struct drift *d)
     d->last = d->unusual;
 }
 /* Counts the places of raw records (cell_parse); bad ones are left out. */
-void drift_places(struct drift *d, const struct schema *s, const unsigned char *records,
+void drift_places(struct drift *d, const struct encoder *c, const unsigned char *records,
                   const bool *bad, size_t count);
 /* Stability indices from which on a column has moved: some, and much. */
 #define DRIFT_SOME 0.1
@@ -58,8 +58,8 @@ static inline bool drift_moved(double index, double chance, double least)
     return index >= least && index > DRIFT_CHANCE * chance;
 }
 /* The stability index of a column, and its value by chance; NaN: there is none. */
-double drift_index(const struct drift *d, const struct schema *s, size_t column, double *chance);
+double drift_index(const struct drift *d, const struct encoder *c, size_t column, double *chance);
 /* "stability_index": {column: index}, of the columns that have one. */
-void drift_write(const struct drift *d, const struct schema *s, struct json_out *out);
+void drift_write(const struct drift *d, const struct encoder *c, struct json_out *out);
 
 #endif

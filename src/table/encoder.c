@@ -1,249 +1,427 @@
-/* encoder.c - fits an encoder: the order of the steps, the scale of a regression target,
- * warnings. */
+/* encoder.c - creates and frees an encoder, the inputs of the network, and what inspect shows. */
 #include "table/encoder.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
-#include "base/text.h"
-#include "table/encoder_fit.h"
+#include "table/tokens.h"
 
-/* --- the target and the weights --- */
-
-enum { FAR_SAMPLE = 65536, FAR_LEAST = 100 }; /* rows: sampled for the quantiles; at least */
-#define FAR_SPREADS 20                        /* outlier: times the quantiles' distance */
-#define FAR_DEVIATIONS 8 /* fewer: less than 1 % of the values cannot be outliers */
-
-/* Computes the 1 % and 99 % quantiles of the target, transformed, from evenly spaced training
- * rows. */
-static void target_quantiles(const struct fit *f, const struct target_coding *plain, double *low,
-                             double *high)
+struct number_slot number_plain(double offset)
 {
-    const uint64_t count = f->count;
-    uint64_t most = count < FAR_SAMPLE ? count : FAR_SAMPLE;
-    double *v = mem_alloc(most, sizeof *v);
-    size_t n = 0;
-    for (uint64_t i = 0; i < most; i++) {
-        v[n] = coding_encode(plain, f->data->target[f->rows[i * count / most]]);
-        n += v[n] == v[n];
-    }
-    sort_doubles(v, n);
-    *low = n ? v[n / 100] : 0;
-    *high = n ? v[n - 1 - n / 100] : 0;
-    mem_free(v);
+    return (struct number_slot){.offset = offset,
+                                .factor = 1,
+                                .least = -SCHEMA_SCALED_MOST,
+                                .most = SCHEMA_SCALED_MOST};
 }
 
-/* Warns of outliers of the target: codes for missing ("999999") and typing errors would set its
- * scale. */
-static void warn_far(const struct fit *f, double farthest)
-{
-    const struct schema *s = f->encoder->schema;
-    const uint64_t count = f->count;
-    unsigned long long far = 0;
-    double first = 0, low, high;
-    const struct target_coding plain = {.transform = s->coding.transform, .scale = 1};
-    if (farthest < FAR_DEVIATIONS || count < FAR_LEAST || s->coding.knot_count)
-        return;
-    target_quantiles(f, &plain, &low, &high);
-    double room = FAR_SPREADS * (high - low);
-    for (uint64_t i = 0; room > 0 && i < count; i++) {
-        double y = coding_encode(&plain, f->data->target[f->rows[i]]);
-        if (y > high + room || y < low - room)
-            first = far++ ? first : y;
-    }
-    if (far)
-        remark_add(&f->encoder->remarks,
-                   "target \"%s\": %llu of %llu training values %s far from all others, as %.10g "
-                   "does, where nearly all are from %s to %s; they set its scale, whatever the "
-                   "loss: leave such rows out%s",
-                   text_quote_z(s->columns[s->target].name), far, (unsigned long long)count,
-                   far == 1 ? "lies" : "lie", coding_decode(&plain, first),
-                   text_figure(coding_decode(&plain, low), 4),
-                   text_figure(coding_decode(&plain, high), 4),
-                   low > 0 && !plain.transform
-                       ? ", or where they are right, learn its logarithm (`target_transform`)"
-                       : "");
-}
-
-static void fit_knots(const struct fit *f, struct target_coding *c)
-{
-    double *v = mem_alloc(f->count, sizeof *v);
-    size_t n = 0;
-    for (uint64_t i = 0; i < f->count; i++) {
-        v[n] = f->data->target[f->rows[i]];
-        n += v[n] == v[n];
-    }
-    sort_doubles(v, n);
-    if (n)
-        coding_fit_knots(c, v, n);
-    mem_free(v);
-}
-
-/* Welford, Technometrics 4, 1962: one pass in file order, over the transformed values. */
-static bool fit_target(const struct fit *f, struct err *e)
-{
-    struct schema *s = f->encoder->schema;
-    struct remarks *remarks = &f->encoder->remarks;
-    double mean = 0, sum = 0, low = INFINITY, high = -INFINITY;
-    uint64_t count = 0;
-    if (s->coding.transform == TARGET_AUTO) {
-        target_choose(f, &f->encoder->choice);
-        s->coding.transform = f->encoder->choice.transform;
-    }
-    if (s->coding.transform == TARGET_QUANTILE)
-        fit_knots(f, &s->coding);
-    for (uint64_t i = 0; i < f->count; i++) {
-        double y = coding_encode(&s->coding, f->data->target[f->rows[i]]);
-        if (y != y)
-            continue;
-        double d = y - mean;
-        mean += d / (double)++count;
-        sum += d * (y - mean);
-        low = y < low ? y : low;
-        high = y > high ? y : high;
-    }
-    if (!count)
-        return err_set(e, ERR_COLUMN_EMPTY, "target \"%s\" has no value in any training row",
-                       text_quote_z(s->columns[s->target].name));
-    bool constant = !(low < high);
-    double deviation = sqrt(sum / (double)count);
-    s->coding.center = constant ? low : mean;
-    s->coding.scale = constant || !(deviation > 0) || !isfinite(1 / deviation) ? 1 : deviation;
-    s->columns[s->target].constant = constant;
-    if (constant)
-        remark_add(remarks,
-                   "target \"%s\" has the same value in every training row: there is nothing to "
-                   "learn, choose another target",
-                   text_quote_z(s->columns[s->target].name));
-    else if (!(deviation > 0) || !isfinite(1 / deviation))
-        remark_add(remarks,
-                   "the values of the target \"%s\" differ by less than can be scaled (%.3g): give "
-                   "it in a smaller unit",
-                   text_quote_z(s->columns[s->target].name), high - low);
-    warn_far(f, fmax(high - s->coding.center, s->coding.center - low) / s->coding.scale);
-    return true;
-}
-
-static void warn_constant(const struct fit *f)
-{
-    const struct schema *s = f->encoder->schema;
-    struct text list = {0};
-    size_t found = 0;
-    for (size_t i = 0; i < s->column_count; i++)
-        if (i != s->target && s->columns[i].constant && found++ < NAMED_MOST)
-            text_printf(&list, "%s\"%s\"", found > 1 ? ", " : "", text_quote_z(s->columns[i].name));
-    if (found > NAMED_MOST)
-        text_printf(&list, " and %zu more", found - NAMED_MOST);
-    if (found)
-        remark_add(&f->encoder->remarks,
-                   "the same value in every training row, which tells nothing, in column%s %s",
-                   found > 1 ? "s" : "", list.data);
-    text_free(&list);
-}
-
-/* --- the whole --- */
-
-/* listed: number of rows, also of weight 0. */
-static bool fit(struct fit *f, uint64_t listed, struct err *e)
-{
-    struct schema *s = f->encoder->schema;
-    if (!listed)
-        return err_set(e, ERR_SPLIT_EMPTY, "there are no training rows");
-    if (!f->count)
-        return err_set(e, ERR_WEIGHT_SUM, "the weight of each of the %llu training rows is 0",
-                       (unsigned long long)listed);
-    if (!s->file_columns)
-        s->file_columns = (uint32_t)(s->column_count + f->data->extra_columns);
-    if (!fit_categories(f, e))
-        return false;
-    fit_tell(f, 1, 0);
-    if (!fit_numbers(f, e))
-        return false;
-    fit_tell(f, 2, 0);
-    if (!(s->task == TASK_REGRESSION ? fit_target(f, e) : fit_labels(f, e)))
-        return false;
-    fit_tell(f, 3, 0);
-    fit_bins(f);
-    fit_tell(f, 4, 0);
-    fit_spread(f);
-    fit_tell(f, 5, 0);
-    fit_statistics(f);
-    warn_constant(f);
-    s->fitted = true;
-    return true;
-}
-
-static void set_options(struct schema *s, const struct schema *as)
-{
-    for (size_t i = 0; i < s->column_count; i++) {
-        struct column *c = &s->columns[i];
-        const struct column *o = &as->columns[i];
-        c->scale = o->scale;
-        c->impute = o->impute;
-        c->unknown = o->unknown;
-        c->encode = o->encode;
-        c->min_count = o->min_count;
-        c->min_auto = o->min_auto;
-        c->keyed = o->keyed;
-        c->text = o->text;
-        c->dim = o->dim;
-        c->onehot_values = o->onehot_values;
-        c->init = o->init;
-        c->transform = o->transform;
-        c->edges = o->edges;
-        c->encodes = o->encodes;
-        c->bins = o->bins;
-    }
-    s->coding.transform = as->coding.transform;
-    s->wanted = as->wanted;
-    s->all_keys = as->all_keys;
-}
-
-struct encoder *encoder_fit(const struct dataset *d, const uint32_t *rows, uint64_t count,
-                            struct err *e)
-{
-    return encoder_fit_as(d, d->schema, rows, count, NULL, 0, e);
-}
-
-struct encoder *encoder_fit_as(const struct dataset *d, const struct schema *as,
-                               const uint32_t *rows, uint64_t count, const uint32_t *judges,
-                               uint64_t judge_count, struct err *e)
+struct encoder *encoder_new(struct schema *s)
 {
     struct encoder *c = mem_zero(1, sizeof *c);
-    c->schema = schema_copy(d->schema);
-    set_options(c->schema, as);
-    c->slot_of = mem_zero(c->schema->category_count + 1, sizeof *c->slot_of);
-    struct fit f = {.data = d,
-                    .weighed = weighed_make(d, rows, count),
-                    .judges = weighed_make(d, judges, judge_count),
-                    .encoder = c};
-    f.rows = f.weighed.rows;
-    f.count = f.weighed.count;
-    struct progress_amount progress;
-    progress_amount_open(&progress, (enum progress_style)d->progress, "fitting", "%");
-    f.progress = &progress;
-    bool good = fit(&f, count, e);
-    progress_amount_close(&progress);
-    weighed_free(&f.weighed);
-    weighed_free(&f.judges);
-    if (good)
-        return c;
-    encoder_free(c);
-    return NULL;
+    c->schema = s;
+    c->columns = mem_zero(s->column_count + 1, sizeof *c->columns);
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *column = &s->columns[i];
+        c->columns[i].min_count = column->min_count ? column->min_count : 1;
+        if (column->category != UINT32_MAX)
+            c->columns[i].vocab = vocab_new();
+    }
+    c->number_count = s->number_count;
+    c->numbers = mem_zero((size_t)s->number_count + 1, sizeof *c->numbers);
+    for (uint32_t i = 0; i < s->number_count; i++)
+        c->numbers[i] = number_plain(s->offsets[i]);
+    c->coding = (struct target_coding){.transform = s->target_transform, .scale = 1};
+    c->format = s->raw;
+    return c;
+}
+
+void encoder_forget_rows(struct encoder *c)
+{
+    for (uint32_t i = 0; c->slot_of && i < c->schema->category_count; i++)
+        mem_free(c->slot_of[i]);
+    mem_free(c->slot_of);
+    mem_free(c->class_of);
+    mem_free(c->held);
+    mem_free(c->held_rows);
+    c->slot_of = NULL;
+    c->class_of = NULL;
+    c->held = NULL;
+    c->held_rows = NULL;
+    c->held_count = 0;
 }
 
 void encoder_free(struct encoder *c)
 {
     if (!c)
         return;
-    for (uint32_t i = 0; i < c->schema->category_count; i++)
-        mem_free(c->slot_of[i]);
-    mem_free(c->slot_of);
-    mem_free(c->class_of);
-    mem_free(c->held);
-    mem_free(c->held_rows);
+    encoder_forget_rows(c);
+    for (size_t i = 0; i < c->schema->column_count; i++) {
+        vocab_free(c->columns[i].vocab);
+        mem_free(c->columns[i].bucket_weights);
+        distribution_free(&c->columns[i].spread);
+    }
+    for (uint32_t i = 0; i < c->number_count; i++) {
+        mem_free(c->numbers[i].quantiles);
+        mem_free(c->numbers[i].edges);
+    }
+    mem_free(c->columns);
+    mem_free(c->numbers);
+    mem_free(c->coding.knots);
+    statistics_free(c->statistics);
     remarks_free(&c->remarks);
     schema_free(c->schema);
     mem_free(c);
+}
+
+static void set_format(struct encoder *c)
+{
+    c->format = rowfmt_make(c->number_count, c->schema->category_count + c->term_count);
+}
+
+void encoder_add_texts(struct encoder *c)
+{
+    const struct schema *s = c->schema;
+    c->term_count = 0;
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].type == COLUMN_TEXT) {
+            c->columns[i].term = s->category_count + c->term_count;
+            c->term_count += c->columns[i].slots;
+        }
+    set_format(c);
+}
+
+void encoder_add_statistics(struct encoder *c, struct statistics *t)
+{
+    statistics_layout(t);
+    statistics_index(t);
+    c->statistics = t;
+    t->first = c->number_count;
+    c->numbers = mem_grow(c->numbers, (size_t)t->first + t->numbers + 1, sizeof *c->numbers);
+    for (; c->number_count < t->first + t->numbers; c->number_count++) {
+        c->numbers[c->number_count] = number_plain(0);
+        c->numbers[c->number_count].scale = SCALE_STANDARD;
+    }
+    set_format(c);
+}
+
+size_t encoder_place_text(const struct encoder *c, size_t column, struct terms *t, const char *text,
+                          size_t length, unsigned char *to)
+{
+    const struct column *of = &c->schema->columns[column];
+    const struct column_fit *fit = &c->columns[column];
+    size_t tokens = 0;
+    if (column_is_tokens(of))
+        tokens = tokens_make(t, of->text.rule, fit->vocab, text, length, fit->slots);
+    else
+        terms_make(t, &of->text, text, length, fit->slots);
+    if (t->count)
+        memcpy(to, t->items, t->count * sizeof *t->items);
+    return tokens;
+}
+
+/* --- inputs of the network --- */
+
+/* One-hot needs a weight row for each slot and learns fast; above this limit an embedding's shared
+ * rows generalise better. */
+#define ONEHOT_MOST 30u /* values */
+
+/* The width rule of AutoGluon's tabular networks: min(100, round(1.6 n^0.56)) (Erickson et al.,
+ * 2020). */
+static uint32_t auto_dim(uint32_t count)
+{
+    double dim = round(1.6 * pow((double)count, 0.56));
+    return dim > 100 ? 100 : dim < 1 ? 1 : (uint32_t)dim;
+}
+
+/* The width of a token: "auto" is the same for every text. */
+static uint32_t token_dim(const struct column *c)
+{
+    enum { TOKEN_DIM = 128 };
+    return c->dim ? (uint32_t)c->dim : TOKEN_DIM;
+}
+
+struct feature_category encoder_category(const struct encoder *e, size_t column)
+{
+    const struct column *c = &e->schema->columns[column];
+    const uint32_t values = vocab_count(e->columns[column].vocab);
+    struct feature_category f = {.count = 2 + values};
+    if (c->encode == ENCODE_TARGET || c->encode == ENCODE_COUNT || c->type == COLUMN_TEXT) {
+        f.encode = CATEGORY_NONE;
+        f.dim = column_is_tokens(c) ? token_dim(c) : 0;
+        return f;
+    }
+    uint32_t most = c->onehot_values ? (uint32_t)c->onehot_values : c->dim ? 0 : ONEHOT_MOST;
+    bool onehot = c->encode == ENCODE_ONEHOT || (c->encode == ENCODE_AUTO && values <= most);
+    f.encode = onehot ? CATEGORY_ONEHOT : CATEGORY_EMBEDDING;
+    f.normal = c->init != 0;
+    if (!onehot)
+        f.dim = c->dim ? (uint32_t)c->dim : auto_dim(f.count);
+    return f;
+}
+
+/* Adds numbers and edges of piecewise-linear encoding, and the periodic ones; NULL if all are
+ * plain. */
+static void add_bins(struct features *f, const struct encoder *s)
+{
+    bool periodic = false;
+    for (uint32_t i = 0; i < s->number_count; i++) {
+        f->edge_count += s->numbers[i].edge_count;
+        periodic |= s->numbers[i].periodic;
+    }
+    if (!f->edge_count && !periodic)
+        return;
+    f->numbers = mem_zero(s->number_count, sizeof *f->numbers);
+    f->edges = mem_alloc((size_t)f->edge_count + 1, sizeof *f->edges);
+    for (uint32_t i = 0, at = 0; i < s->number_count; i++) {
+        const struct number_slot *n = &s->numbers[i];
+        f->numbers[i].periodic = n->periodic;
+        if (!n->edge_count)
+            continue;
+        f->numbers[i].bins = n->edge_count - 1;
+        f->numbers[i].edges = at;
+        f->numbers[i].alone = n->alone;
+        memcpy(f->edges + at, n->edges, n->edge_count * sizeof *n->edges);
+        at += n->edge_count;
+    }
+}
+
+/* A text as tokens is the only input. */
+static void add_tokens(struct features *f, const struct encoder *e, size_t column)
+{
+    const struct column_fit *fit = &e->columns[column];
+    f->texts = mem_zero(1, sizeof *f->texts);
+    f->text_count = 1;
+    f->texts[0] = (struct feature_text){.slot = fit->term,
+                                        .slots = fit->slots,
+                                        .tokens = 2 + vocab_count(fit->vocab),
+                                        .dim = token_dim(&e->schema->columns[column])};
+    f->steps = fit->slots;
+}
+
+static void add_texts(struct features *f, const struct encoder *e)
+{
+    const struct schema *s = e->schema;
+    for (uint32_t i = s->category_count; i < f->format.categories; i++)
+        f->categories[i].encode = CATEGORY_NONE;
+    for (size_t i = 0; i < s->column_count; i++)
+        if (column_is_tokens(&s->columns[i])) {
+            add_tokens(f, e, i);
+            return;
+        } else if (s->columns[i].type == COLUMN_TEXT) {
+            f->text_count++;
+            f->bucket_count += s->columns[i].text.buckets;
+        }
+    if (!f->text_count)
+        return;
+    f->texts = mem_zero(f->text_count, sizeof *f->texts);
+    f->text_weights = mem_zero(f->bucket_count, sizeof *f->text_weights);
+    struct feature_text *to = f->texts;
+    uint32_t first = 0;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        const struct column_fit *fit = &e->columns[i];
+        if (c->type != COLUMN_TEXT)
+            continue;
+        *to++ = (struct feature_text){.slot = fit->term,
+                                      .slots = fit->slots,
+                                      .first = first,
+                                      .buckets = c->text.buckets,
+                                      .weighted = c->text.weight == TEXT_TFIDF};
+        if (fit->bucket_weights)
+            memcpy(f->text_weights + first, fit->bucket_weights,
+                   c->text.buckets * sizeof *f->text_weights);
+        first += c->text.buckets;
+    }
+}
+
+struct features *encoder_features(const struct encoder *e)
+{
+    const struct schema *s = e->schema;
+    struct features *f = mem_zero(1, sizeof *f);
+    f->format = e->format;
+    f->indicators = mem_alloc(e->number_count ? e->number_count : 1, sizeof *f->indicators);
+    for (uint32_t i = 0; i < e->number_count; i++)
+        if (e->numbers[i].indicator || s->steps)
+            f->indicators[f->indicator_count++] = i;
+    f->categories = mem_zero((size_t)e->format.categories + 1, sizeof *f->categories);
+    for (size_t i = 0; i < s->column_count; i++)
+        if (s->columns[i].category != UINT32_MAX)
+            f->categories[s->columns[i].category] = encoder_category(e, i);
+    f->quantiles = s->quantile_count;
+    f->outputs = s->labels ? vocab_count(s->labels) : schema_values(s);
+    f->steps = s->steps;
+    f->window = s->windows.window;
+    f->each = s->windows.label == LABEL_ROW;
+    f->carry = s->windows.carry;
+    add_bins(f, e);
+    add_texts(f, e);
+    return f;
+}
+
+void features_free(struct features *f)
+{
+    if (!f)
+        return;
+    mem_free(f->indicators);
+    mem_free(f->categories);
+    mem_free(f->numbers);
+    mem_free(f->edges);
+    mem_free(f->texts);
+    mem_free(f->text_weights);
+    mem_free(f);
+}
+
+/* --- for inspect --- */
+
+static void write_number(const struct encoder *e, const struct column *c, struct json_out *out)
+{
+    const struct number_slot *n = &e->numbers[c->number];
+    const double offset = n->transform ? 0 : n->offset;
+    if (n->transform)
+        json_put_string(out, "transform", column_transform_names[n->transform]);
+    json_put_string(out, "scale", column_scale_names[n->scale]);
+    json_put_string(out, "impute", column_impute_names[c->impute]);
+    json_put_number(out, "low", n->offset + (double)n->low);
+    json_put_number(out, "high", n->offset + (double)n->high);
+    json_put_number(out, "imputed", offset + (double)n->impute);
+    if (n->scale == SCALE_QUANTILE) {
+        json_put_int(out, "quantiles", n->quantile_count);
+    } else if (n->scale != SCALE_NONE) {
+        json_put_number(out, "center", offset + n->center);
+        if (n->factor > 0)
+            json_put_number(out, "divided_by", 1 / n->factor);
+    }
+    json_put_bool(out, "indicator", n->indicator);
+    if (!n->edge_count && !n->periodic)
+        return;
+    json_open(out, "encode", '[');
+    if (!n->alone && !n->periodic)
+        json_put_string(out, NULL, number_encode_names[NUMBER_PLAIN]);
+    if (n->edge_count)
+        json_put_string(out, NULL, number_encode_names[NUMBER_PLE]);
+    if (n->periodic)
+        json_put_string(out, NULL, number_encode_names[NUMBER_PERIODIC]);
+    json_close(out, ']');
+    if (n->edge_count)
+        json_put_int(out, "bins", n->edge_count - 1);
+}
+
+static void write_category(const struct encoder *e, size_t column, struct json_out *out)
+{
+    const struct column *c = &e->schema->columns[column];
+    struct feature_category f = encoder_category(e, column);
+    json_put_int(out, "values", vocab_count(e->columns[column].vocab));
+    json_put_string(out, "unknown", column_unknown_names[c->unknown]);
+    json_put_string(out, "encode",
+                    column_encode_names[f.encode == CATEGORY_ONEHOT      ? ENCODE_ONEHOT
+                                        : f.encode == CATEGORY_EMBEDDING ? ENCODE_EMBEDDING
+                                                                         : c->encode]);
+    if (f.encode == CATEGORY_EMBEDDING)
+        json_put_int(out, "dim", f.dim);
+    json_put_int(out, "min_count", e->columns[column].min_count);
+}
+
+static void write_runs(const char *key, const uint32_t runs[2], struct json_out *out)
+{
+    if (!runs[0]) {
+        json_put_null(out, key);
+        return;
+    }
+    json_open(out, key, '[');
+    json_put_int(out, NULL, runs[0]);
+    json_put_int(out, NULL, runs[1]);
+    json_close(out, ']');
+}
+
+static void write_text(const struct encoder *e, size_t column, struct json_out *out)
+{
+    const struct column *c = &e->schema->columns[column];
+    const struct column_fit *fit = &e->columns[column];
+    json_put_string(out, "encode", text_encode_names[column_is_tokens(c)]);
+    if (column_is_tokens(c)) {
+        json_put_int(out, "vocabulary", vocab_count(fit->vocab));
+        json_put_int(out, "length", fit->slots);
+        json_put_int(out, "dim", token_dim(c));
+        json_put_int(out, "min_count", fit->min_count);
+        return;
+    }
+    json_put_int(out, "buckets", c->text.buckets);
+    write_runs("ngram", c->text.words, out);
+    write_runs("char_ngram", c->text.chars, out);
+    json_put_string(out, "weight", text_weight_names[c->text.weight]);
+    json_put_int(out, "terms", fit->slots);
+}
+
+static void write_column(const struct encoder *e, size_t column, struct json_out *out)
+{
+    const struct column *c = &e->schema->columns[column];
+    json_open(out, NULL, '{');
+    json_put_string(out, "name", c->name);
+    json_put_string(out, "type", column_role_names[c->type]);
+    if (c->none.count)
+        json_put_strings(out, "missing_texts", c->none.items, c->none.count);
+    if (column_type_is_input(c->type))
+        json_put_int(out, "missing", (int64_t)e->columns[column].missing);
+    if (c->number != UINT32_MAX)
+        write_number(e, c, out);
+    else if (c->type == COLUMN_TEXT)
+        write_text(e, column, out);
+    else if (c->category != UINT32_MAX)
+        write_category(e, column, out);
+    json_close(out, '}');
+}
+
+static void write_statistics(const struct encoder *e, struct json_out *out)
+{
+    const struct statistics *t = e->statistics;
+    json_open(out, "target_statistics", '[');
+    for (uint32_t i = 0; i < t->table_count; i++) {
+        const struct statistic_table *one = &t->tables[i];
+        json_open(out, NULL, '{');
+        json_open(out, "columns", '[');
+        for (int k = 0; k < 2 && one->keys[k] != STATISTICS_ABSENT; k++)
+            json_put_string(out, NULL, e->schema->columns[t->keys[one->keys[k]].column].name);
+        json_close(out, ']');
+        json_put_int(out, "entries", one->count);
+        json_put_int(out, "means", one->means);
+        json_put_bool(out, "counts", one->counted);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+void encoder_write_json(const struct encoder *e, struct json_out *out)
+{
+    const struct schema *s = e->schema;
+    char delimiter[2] = {s->dialect.delimiter, '\0'}, decimal[2] = {s->decimal, '\0'};
+    json_put_string(out, "task", task_names[s->task]);
+    json_put_string(out, "target", s->columns[s->target].name);
+    json_put_string(out, "delimiter", delimiter);
+    json_put_string(out, "decimal", decimal);
+    json_put_string(out, "encoding", csv_encoding_names[s->dialect.encoding]);
+    json_put_bool(out, "header", s->dialect.header);
+    json_put_strings(out, "missing", s->missing.items, s->missing.count);
+    if (s->labels) {
+        json_open(out, "labels", '[');
+        for (uint32_t i = 0; i < vocab_count(s->labels); i++)
+            json_put_string(out, NULL, vocab_text(s->labels, i, NULL));
+        json_close(out, ']');
+    } else {
+        if (e->coding.transform)
+            json_put_string(out, "target_transform", target_transform_names[e->coding.transform]);
+        json_put_number(out, "target_mean", e->coding.center);
+        json_put_number(out, "target_deviation", e->coding.scale);
+        if (s->quantile_count)
+            json_open(out, "quantiles", '[');
+        for (uint32_t k = 0; k < s->quantile_count; k++)
+            json_put_number(out, NULL, s->quantiles[k]);
+        if (s->quantile_count)
+            json_close(out, ']');
+    }
+    json_open(out, "columns", '[');
+    for (size_t i = 0; i < s->column_count; i++)
+        write_column(e, i, out);
+    json_close(out, ']');
+    if (e->statistics)
+        write_statistics(e, out);
 }

@@ -48,10 +48,8 @@ bool header_row_none(const char *const *names, size_t count, const struct csv_bl
 
 static bool is_read(const struct schema *s, const struct binding *b, size_t column)
 {
-    const int type = s->columns[column].type;
     return column != s->target && b->cell_of[column] >= 0 &&
-           (type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME ||
-            type == COLUMN_TEXT);
+           column_type_is_input(s->columns[column].type);
 }
 
 /* True if an earlier cell that is read has the same text. */
@@ -77,7 +75,7 @@ bool header_row_unknown(const struct cell_where *w)
         const struct csv_cell *cell = cell_at(w->b, w->cells, w->record, i);
         double value;
         if (c->type != COLUMN_CATEGORICAL || cell_is_missing(w->s, i, cell->text, cell->length) ||
-            vocab_find(c->vocab, cell->text, cell->length) != UINT32_MAX ||
+            vocab_find(w->encoder->columns[i].vocab, cell->text, cell->length) != UINT32_MAX ||
             number_parse(cell->text, cell->length, w->s->decimal, &value) == NUMBER_OK ||
             stands_twice(w, i, cell))
             return false;

@@ -23,7 +23,7 @@ bool header_row_none(const char *const *names, size_t count, const struct csv_bl
                      const struct csv_cells *cells, struct err *e);
 /* True for the first line of a file without header if it looks like names: all columns that the
  * network reads are categories, at least two; no cell was seen in training, is missing or stands
- * twice. Fitted schemas only. */
+ * twice. Needs w->encoder. */
 bool header_row_unknown(const struct cell_where *w);
 /* Set the error, E12; return false. */
 bool header_row_report(const struct csv_block *b, const struct csv_record *r, struct err *e);

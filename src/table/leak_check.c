@@ -60,7 +60,7 @@ static void measure(struct sample *s, size_t column, uint32_t *values)
     for (uint32_t i = 0; i < s->target.count; i++)
         values[i] = (uint32_t)slot_of[values[i]];
     s->explained[column] = leak_of_group(&s->target, (const int32_t *)values,
-                                         vocab_count(c->vocab) + 2);
+                                         vocab_count(k->encoder->columns[column].vocab) + 2);
 }
 
 static void column_tile(void *context, unsigned tile, unsigned hand)
@@ -96,7 +96,7 @@ static bool read_target(const struct check *k, uint32_t row, int32_t *label, flo
         *label = id < 0 ? -1 : k->encoder->class_of[id];
         return *label >= 0;
     }
-    *value = (float)coding_encode(&s->coding, k->data->target[row]);
+    *value = (float)coding_encode(&k->encoder->coding, k->data->target[row]);
     return *value == *value;
 }
 
@@ -106,8 +106,8 @@ static void report_columns(const struct check *k, const struct sample *sample)
     struct text list = {0};
     size_t found = 0;
     for (size_t i = 0; i < s->column_count; i++)
-        if (!s->columns[i].constant && leak_suspect(&sample->target, sample->explained[i]) &&
-            found++ < NAMED_MOST)
+        if (!k->encoder->columns[i].constant &&
+            leak_suspect(&sample->target, sample->explained[i]) && found++ < NAMED_MOST)
             text_printf(&list, "%s\"%s\"", found > 1 ? ", " : "", text_quote_z(s->columns[i].name));
     if (found > NAMED_MOST)
         text_printf(&list, " and %zu more", found - NAMED_MOST);
@@ -312,7 +312,7 @@ static void check_identifiers(const struct check *k)
         const struct column *c = &s->columns[i];
         if (c->type != COLUMN_NUMERIC)
             continue;
-        const struct number_slot *n = &s->numbers[c->number];
+        const struct number_slot *n = &k->encoder->numbers[c->number];
         float most = fmaxf(fabsf(n->low), fabsf(n->high));
         if (most <= WHOLE_FLOAT)
             continue;

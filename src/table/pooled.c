@@ -51,7 +51,7 @@ static void search_tile(void *context, unsigned slot, unsigned hand)
     struct found *found = &s->found[slot];
     if (c->type != COLUMN_CATEGORICAL)
         return;
-    const uint32_t at = d->rows.format.at_category + 4 * slot, values = vocab_count(c->vocab);
+    const uint32_t at = d->rows.format.at_category + 4 * slot, values = vocab_count(c->values);
     uint64_t *rows = mem_zero((size_t)values + 2, sizeof *rows);
     for (uint64_t i = 0; i < s->count; i++)
         if (dataset_counts(d, s->rows[i]))
@@ -59,7 +59,7 @@ static void search_tile(void *context, unsigned slot, unsigned hand)
     found->values = mem_alloc((size_t)values + 1, sizeof *found->values);
     for (uint32_t id = 0; id < values; id++) {
         size_t length;
-        const char *text = vocab_text(c->vocab, id, &length);
+        const char *text = vocab_text(c->values, id, &length);
         if (rows[id + 2] && is_pooled(s, slot, id))
             found->values[found->count++] =
                 (struct pooled_value){key_of(c->name, text, length), rows[id + 2]};
@@ -130,7 +130,7 @@ struct bloom pooled_make(const struct dataset *d, const uint32_t *rows, uint64_t
     return b;
 }
 
-bool pooled_has(const struct bloom *b, const struct column *c, const char *text, size_t length)
+bool pooled_has(const struct bloom *b, const char *column, const char *text, size_t length)
 {
-    return bloom_has(b, key_of(c->name, text, length));
+    return bloom_has(b, key_of(column, text, length));
 }

@@ -6,13 +6,14 @@
 #define DNN_TABLE_POOLED_H
 
 #include "base/bloom.h"
-#include "table/encoder.h"
+#include "table/encoder_fit.h"
 
 /* The categories of `count` rows of d, weight above 0, that at least one of the encoders pools. It
  * depends neither on the order of rows nor on threads. Uses the pool. No filter if d has no
  * categories. Caller: bloom_free. */
 struct bloom pooled_make(const struct dataset *d, const uint32_t *rows, uint64_t count,
                          struct encoder *const *encoders, uint32_t encoder_count);
-bool pooled_has(const struct bloom *b, const struct column *c, const char *text, size_t length);
+/* True: probably a category of that column that is pooled. */
+bool pooled_has(const struct bloom *b, const char *column, const char *text, size_t length);
 
 #endif

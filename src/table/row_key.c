@@ -12,6 +12,7 @@ struct row_keys {
     uint32_t *column;  /* [categories]: its schema column */
     uint64_t **text;   /* [categories]: the key of each value of its vocabulary; reading: NULL */
     uint64_t *label;   /* [labels]; NULL: regression */
+    uint32_t at_label; /* reading: in a raw record */
 };
 
 __extension__ typedef unsigned __int128 wide;
@@ -37,7 +38,7 @@ static uint64_t *vocab_keys(const struct vocab *v)
 static struct row_keys *keys_of(const struct schema *s)
 {
     struct row_keys *k = mem_zero(1, sizeof *k);
-    *k = (struct row_keys){.s = s, .numbers = schema_numbers(s)};
+    *k = (struct row_keys){.s = s, .numbers = s->number_count};
     k->column = mem_zero(s->column_count + 1, sizeof *k->column);
     for (size_t i = 0; i < s->column_count; i++)
         if (s->columns[i].category != UINT32_MAX)
@@ -51,13 +52,15 @@ struct row_keys *row_keys_of(const struct dataset *d)
     struct row_keys *k = keys_of(d->schema);
     k->text = mem_zero((size_t)k->categories + 1, sizeof *k->text);
     for (uint32_t i = 0; i < k->categories; i++)
-        k->text[i] = vocab_keys(d->schema->columns[k->column[i]].vocab);
+        k->text[i] = vocab_keys(d->schema->columns[k->column[i]].values);
     return k;
 }
 
-struct row_keys *row_keys_reading(const struct schema *s)
+struct row_keys *row_keys_reading(const struct encoder *c)
 {
-    return keys_of(s);
+    struct row_keys *k = keys_of(c->schema);
+    k->at_label = c->format.at_target;
+    return k;
 }
 
 void row_keys_free(struct row_keys *k)
@@ -133,7 +136,7 @@ bool row_key_read(const struct row_keys *k, const struct binding *b, const struc
         h = add(h, missing ? 0 : rng_hash(c->text, c->length, 1));
     }
     if (k->label) {
-        int32_t label = record_int(raw, s->format.at_target);
+        int32_t label = record_int(raw, k->at_label);
         *key = label < 0 ? 0 : add(h, k->label[label]);
         return label >= 0;
     }

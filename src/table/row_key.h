@@ -12,12 +12,12 @@
 struct row_keys;
 /* For row_key_of: keys from the dataset's raw records and vocabularies. Caller: row_keys_free. */
 struct row_keys *row_keys_of(const struct dataset *d);
-/* For row_key_read: keys from raw records that cell_parse makes by a fitted schema. */
-struct row_keys *row_keys_reading(const struct schema *s);
+/* For row_key_read: keys from raw records that cell_parse makes. */
+struct row_keys *row_keys_reading(const struct encoder *c);
 void row_keys_free(struct row_keys *k);
 /* The key of a row of the dataset. False: it has no target. */
 bool row_key_of(const struct row_keys *k, const struct dataset *d, uint64_t row, uint64_t *key);
-/* The key of a record that cell_parse read with its target; `raw`: before column_apply. False: it
+/* The key of a record that cell_parse read with its target; `raw`: before encoder_apply. False: it
  * has no target. */
 bool row_key_read(const struct row_keys *k, const struct binding *b, const struct csv_cells *cells,
                   size_t record, const unsigned char *raw, uint64_t *key);

@@ -1,52 +1,35 @@
-/* schema.h - the columns of a data set: the declaration of the config, the statistics of the
- * training rows, the places in a record. Saved in the model; predict needs nothing else. */
+/* schema.h - the columns of a data set as they are declared, and the raw record. It is complete
+ * once the data are read, or the model file, and never changes after that. What training rows teach
+ * of the columns: encoder.h. */
 #ifndef DNN_TABLE_SCHEMA_H
 #define DNN_TABLE_SCHEMA_H
 
-#include "base/json/json.h"
 #include "base/rowfmt.h"
-#include "base/file/tensorfile.h"
 #include "csv/csv.h"
 #include "csv/form/form.h"
-#include "table/coding.h"
-#include "table/distribution.h"
-#include "table/number.h"
 #include "table/options.h"
-#include "table/statistics.h"
 #include "table/terms.h"
 #include "table/vocab.h"
 
-/* Slots of a category: 0 missing, 1 unknown, 2.. the values in the order of vocab_sort. */
 struct column {
     char *name;
     int type;               /* enum column_type */
     int scale, impute, unknown, encode;
-    int64_t min_count, dim; /* dim 0: "auto" */
+    int64_t min_count, dim; /* 0: "auto" */
     int64_t onehot_values;  /* 0: "auto"; this and init are not saved */
     int init;               /* of an embedding: 0 uniform, 1 normal */
-    bool min_auto;          /* min_count is "auto", and 1 until it is fitted */
     bool keyed;             /* in encoders.target_statistics.columns; not saved */
     int transform, edges;   /* numeric; encodes: bits of enum number_encode */
     unsigned encodes;
     int64_t bins;
-    struct text_options text; /* text */
-    /* A fitted text: places for its terms or tokens (as tokens, before it is fitted: the most), the
-     * first of them among the categories of a record, the weight of each bucket (tfidf; else
-     * NULL) */
-    uint32_t slots, term;
-    float *bucket_weights;
-    struct distribution spread; /* of the training values; for drift */
+    struct text_options text;
+    uint32_t tokens_most;   /* of a text as tokens; not saved */
     struct form *form;      /* how its cells are written; NULL: plain */
     struct opt_strings none; /* texts that mean missing here, beside schema.missing */
     uint32_t number;        /* first number slot (a datetime has DATE_PARTS), UINT32_MAX none */
-    uint32_t category;      /* category slot, UINT32_MAX none; of a fitted text always 0 */
-    struct vocab *vocab;    /* categorical; of tokens, the frequent ones first; of a text that is
-                             * not fitted, all texts; for a class
-                             * target the same object as schema.labels */
-    uint64_t missing;       /* training rows with a missing value */
-    uint64_t cut;           /* of tokens: training texts with more than the most; not saved */
-    bool constant;          /* one value in every training row, up to rounding; for warnings, not
-                             * saved */
+    uint32_t category;      /* category slot, UINT32_MAX none */
+    struct vocab *values;   /* of a category or text: in a dataset all values of its rows, in the
+                             * order of the files; else empty */
 };
 
 /* Sequences of records: rows of one group, in windows of at most `window`. */
@@ -60,6 +43,7 @@ struct windows {
     double step;             /* the usual distance of two rows by `order`; 0: none */
 };
 
+struct binding;
 struct schema {
     int task;               /* enum task */
     struct csv_dialect dialect;
@@ -68,20 +52,21 @@ struct schema {
     struct column *columns;          /* as listed in the config; with the target */
     size_t column_count;
     uint32_t target;                 /* index in columns */
+    int target_transform;            /* regression: enum target_transform, maybe "auto" */
     char *positive;                  /* binary */
-    struct vocab *labels;            /* classes in order, the positive one last; regression: NULL */
-    struct target_coding coding;     /* regression; of others none, 0 and 1 */
+    struct vocab *labels;            /* of a dataset: all labels of its rows, in the order of the
+                                      * files. Of an encoder: its classes, in their order, the
+                                      * positive one last. Regression: NULL */
     double *quantiles;               /* regression: an answer is these, rising */
     uint32_t quantile_count;         /* 0: an answer is one value; else at least 2 */
-    struct number_slot *numbers;
+    /* The raw record (dataset.h), and what is subtracted from each number in double before it is
+     * rounded to float32 */
+    struct rowfmt raw;
+    double *offsets;                 /* [number_count] */
     uint32_t number_count, category_count;
-    uint32_t term_count;             /* of fitted texts; they follow the categories of a record */
-    /* The target statistics; their numbers follow the columns' numbers. NULL: none. wanted: as
-     * declared, without names: column.keyed; not saved. */
-    struct statistics *statistics;
+    /* The target statistics as declared, without names: column.keyed; not saved */
     struct statistics_options wanted;
     bool all_keys;                   /* wanted.columns is "auto" */
-    struct rowfmt format;
     /* Sequences: the numbers are those of channels x steps, channel by channel. steps 0: none */
     uint32_t steps;
     bool steps_sorted;               /* in the training file they stand in another order */
@@ -92,12 +77,7 @@ struct schema {
      * row). For training only, not saved. */
     uint32_t *split_columns;
     size_t split_column_count;
-    bool fitted;
 };
-
-/* Limit of scaled numbers (except scale none): an extreme cell at predict time cannot give an
- * infinity. */
-#define SCHEMA_SCALED_MOST 1e6
 
 /* Numbers of a regression's answer. */
 static inline uint32_t schema_values(const struct schema *s)
@@ -109,40 +89,42 @@ static inline bool column_is_tokens(const struct column *c)
 {
     return c->type == COLUMN_TEXT && c->text.weight == TEXT_TOKENS;
 }
-/* Writes the inputs of a fitted text to its places in a record. Returns how many tokens it has; of
- * terms 0. */
-size_t column_place_text(const struct column *c, struct terms *t, const char *text, size_t length,
-                         unsigned char *to);
+/* True: the network reads columns of this type. */
+static inline bool column_type_is_input(int type)
+{
+    return type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME ||
+           type == COLUMN_TEXT;
+}
 
 /* Makes the schema of the config: types and options. Checks types, at most one weight, the column
  * of the split. Options of a target are ignored, but for its name. Caller: schema_free. NULL, E13,
  * on an error. */
 struct schema *schema_declare(const struct data_options *o, int task, const struct json_doc *doc,
                               struct err *e);
-/* Copies the declaration with the offsets of s; vocabularies are empty. */
+/* Copies the schema; its vocabularies are empty. */
 struct schema *schema_copy(const struct schema *s);
 void schema_free(struct schema *s);
 /* One more text that means missing in every column, before a file is bound. */
 void schema_add_missing(struct schema *s, const char *text);
-/* Assigns slots to every column, and allocates numbers, vocabularies and labels that are absent.
- * For schema_declare and schema_load; needs s->columns, s->task and s->target. */
+/* Assigns slots to every column, and allocates offsets, vocabularies and labels that are absent.
+ * Needs s->columns, s->task and s->target. */
 void schema_layout(struct schema *s);
-/* Adds fitted target statistics, which it then owns, and their numbers. */
-void schema_add_statistics(struct schema *s, struct statistics *t);
-/* Sets the places of fitted texts (column.slots) in a record. */
-void schema_add_texts(struct schema *s);
-/* Numbers of the columns, without the target statistics'. */
-static inline uint32_t schema_numbers(const struct schema *s)
-{
-    return s->statistics ? s->statistics->first : s->number_count;
-}
-/* The columns that a file must have, beside the features. A training also needs the weight and the
- * ids. */
+/* Chooses the offset of every number from the first rows of the first file, before parsing: 0, or
+ * the first value if the values are large against their spread and do not fit a float32
+ * (timestamps, codes). Datetimes use their first value. */
+void schema_offsets_decide(struct schema *s, const struct binding *b,
+                           const struct csv_cells *cells);
+/* The columns that a file must have, beside the features. */
 enum bind_need {
     BIND_FEATURES, /* prediction: features only */
-    BIND_TARGET,   /* the target: evaluation, and files that are one part */
-    BIND_SPLIT     /* the target and the split's columns: files to split */
+    BIND_TARGET,   /* evaluation: the target */
+    BIND_PART,     /* training: target, weight and ids; files that are one part */
+    BIND_SPLIT     /* the split's columns, too: files to split */
 };
+static inline bool bind_trains(enum bind_need need)
+{
+    return need >= BIND_PART;
+}
 /* True: rows without a target stay, as context of their sequence. */
 static inline bool schema_keeps_context(const struct schema *s)
 {
@@ -189,25 +171,5 @@ void schema_help_header(const struct schema *s, const struct csv_dialect *d, con
  * order. Names are not used; b has none. */
 void schema_bind_sample(const struct schema *s, struct binding *b);
 void binding_free(struct binding *b);
-/* Returns the inputs of the network; fitted schemas only. Caller: features_free. */
-struct features *schema_features(const struct schema *s);
-/* Returns the encoding of a fitted categorical column, with "auto" and the width decided. */
-struct feature_category column_category(const struct column *c);
-void features_free(struct features *f);
-
-/* Adds the schema to a model file: tensors "schema.*" and "encoders.<number>.*"; from number 1 on
- * only encoders.*, as schema.* is the same for all. The writer borrows memory of s and of the
- * result until it has written. */
-struct schema_saved;
-struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct tensor_writer *w);
-void schema_saved_free(struct schema_saved *k);
-/* Reads the schema of a model file, with the encoder of that number. Input is not
- * trusted: every index is checked. NULL, E15, on an error. */
-struct schema *schema_load(const struct tensor_file *f, uint32_t number, struct err *e);
-/* Checks before a training that schema_load can read the result of schema_save. False, CSV_LIMIT,
- * if not. */
-bool schema_holds(const struct schema *s, struct err *e);
-/* Writes the schema for inspect: members without braces. */
-void schema_write_json(const struct schema *s, struct json_out *out);
 
 #endif

@@ -32,7 +32,7 @@ static bool needed(const struct schema *s, uint32_t column, enum bind_need need)
         return need >= BIND_TARGET;
     case COLUMN_ID:
     case COLUMN_WEIGHT:
-        return !s->fitted;
+        return bind_trains(need);
     case COLUMN_GROUP:
     case COLUMN_SPLIT:
         return need == BIND_SPLIT && reads_split(s, column);
@@ -53,7 +53,7 @@ bool schema_target_last(const struct schema *s)
 static bool check_width(const struct schema *s, const char *const *names, size_t count,
                         enum bind_need need, struct err *e)
 {
-    if (s->dialect.header || !s->fitted || count == s->file_columns)
+    if (s->dialect.header || bind_trains(need) || count == s->file_columns)
         return true;
     bool numbered = true;
     for (size_t i = 0; i < count && numbered; i++)
@@ -118,11 +118,11 @@ static bool looks_like_data(const struct schema *s, const char *const *names, si
     return number && b->extra == count && s->dialect.header;
 }
 
-static void help_header(const struct schema *s, bool sure, struct err *e)
+static void help_header(bool trains, bool sure, struct err *e)
 {
     const char *which = sure ? "the first line looks like data, not like names: " : "";
     const char *whether = sure ? "" : "if the file has no header line, ";
-    if (s->fitted)
+    if (!trains)
         err_help(e, "%s%sput %s in front of it (predict: --no-header and --columns a,b,c)", which,
                  whether, sure ? "a header line" : "one");
     else
@@ -131,17 +131,20 @@ static void help_header(const struct schema *s, bool sure, struct err *e)
 }
 
 /* Names all missing columns; names that do not fit `what` continue in `more`. */
-static bool report_missing(const struct schema *s, const char *const *names, size_t count,
-                           const struct binding *b, const bool *listed, const uint32_t *missing,
-                           size_t missing_count, struct err *e)
+static bool report_missing(const struct schema *s, enum bind_need need, const struct binding *b,
+                           const bool *listed, const uint32_t *missing, size_t missing_count,
+                           struct err *e)
 {
+    const char *const *names = b->names;
+    const size_t count = b->cells;
+    const bool trains = bind_trains(need);
     struct text list = {0}, rest = {0}, help = {0};
     for (size_t i = 0; i < missing_count; i++) {
         const char *name = text_quote_z(s->columns[missing[i]].name);
         bool fits = !rest.length && list.length + strlen(name) + 64 < sizeof e->what;
         text_printf(fits ? &list : &rest, "%s\"%s\"", i ? ", " : "", name);
     }
-    if (missing_count == 1 && s->fitted && missing[0] == s->target)
+    if (missing_count == 1 && !trains && missing[0] == s->target)
         err_set(e, ERR_MODEL_COLUMN, "the data lack the column %s: it is the target, and this "
                 "command needs it; predict does not", list.data);
     else if (missing_count == 1)
@@ -155,16 +158,16 @@ static bool report_missing(const struct schema *s, const char *const *names, siz
     if (!data)
         add_near(s, names, count, listed, missing, missing_count, &help);
     if (data)
-        help_header(s, true, e);
+        help_header(trains, true, e);
     else if (help.length)
         err_help(e, "%s", help.data);
     else if (count == 1)
-        err_help(e, s->fitted
+        err_help(e, !trains
                         ? "the file has one column: is its delimiter that of the training file?"
                         : "the file has one column: check \"delimiter\" in the config");
     else if (b->extra == count && s->dialect.header)
-        help_header(s, false, e);
-    else if (s->fitted)
+        help_header(trains, false, e);
+    else if (!trains)
         err_help(e, "columns are matched by name; `dnn inspect MODEL` lists those of the model");
     else
         help_names(names, count, e);
@@ -284,7 +287,7 @@ bool schema_bind(const struct schema *s, const char *const *names, size_t count,
     bool *listed = mem_zero(count ? count : 1, sizeof *listed);
     size_t missing_count = place_columns(s, need, b, listed, missing);
     bool good = !missing_count ||
-                report_missing(s, names, count, b, listed, missing, missing_count, e);
+                report_missing(s, need, b, listed, missing, missing_count, e);
     mem_free(missing);
     mem_free(listed);
     for (size_t i = 0; good && i < s->column_count; i++)

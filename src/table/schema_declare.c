@@ -129,8 +129,6 @@ static bool set_options(const struct declaration *d, struct column *c, const str
         !read_auto(d, OF("min_count")->min_count, c->name, "min_count", COLUMN_MIN_COUNT_MOST,
                    &c->min_count))
         return false;
-    c->min_auto = !c->min_count && c->type == COLUMN_CATEGORICAL;
-    c->min_count = c->min_count && !c->min_auto ? c->min_count : 1;
     return read_auto(d, OF("onehot_values")->onehot_values, c->name, "onehot_values",
                      COLUMN_DIM_MOST, &c->onehot_values) &&
            read_auto(d, OF("dim")->dim, c->name, "dim", COLUMN_DIM_MOST, &c->dim);
@@ -171,7 +169,7 @@ static bool set_text(const struct declaration *d, struct column *c, const struct
         c->text = (struct text_options){.buckets = (uint32_t)own->vocabulary,
                                         .weight = TEXT_TOKENS,
                                         .rule = WORDS_UNICODE};
-        c->slots = (uint32_t)own->length;
+        c->tokens_most = (uint32_t)own->length;
         c->min_count = own->token_count;
         return read_auto(d, own->dim, c->name, "dim", COLUMN_DIM_MOST, &c->dim);
     }
@@ -289,7 +287,7 @@ static bool split_named(struct declaration *d, const char *name, const struct js
         split_key(d, SPLIT_KEY, "data.target");
         return err_help(d->e, "name another column");
     }
-    if (o->method == SPLIT_COLUMN && is_feature(c->type)) {
+    if (o->method == SPLIT_COLUMN && column_type_is_input(c->type)) {
         FAIL(d, place, ERR_CONFIG_SPLIT_COLUMN,
              "`data.split.column`: \"%s\" says the part of a row and cannot be a feature as well",
              text_quote_z(name));
@@ -377,7 +375,7 @@ static bool check_roles(const struct declaration *d)
     size_t features = 0;
     const struct column *weight = NULL;
     for (size_t i = 0; i < s->column_count; i++) {
-        features += is_feature(s->columns[i].type);
+        features += column_type_is_input(s->columns[i].type);
         if (s->columns[i].type != COLUMN_WEIGHT)
             continue;
         if (weight) {
@@ -460,10 +458,9 @@ struct schema *schema_declare(const struct data_options *o, int task, const stru
     s->dialect.libcsv = o->reader == READER_LIBCSV;
     s->decimal = o->decimal ? ',' : '.';
     s->positive = o->positive ? mem_string(o->positive) : NULL;
-    s->coding = (struct target_coding){.transform = o->target_transform, .scale = 1};
+    s->target_transform = o->target_transform;
     s->quantile_count = o->quantile_count;
-    if (o->quantile_count)
-        s->quantiles = mem_copy(o->quantiles, o->quantile_count * sizeof *o->quantiles);
+    s->quantiles = mem_copy(o->quantiles, o->quantile_count * sizeof *o->quantiles);
     s->missing = opt_strings_copy(&o->missing);
     struct declaration d = {.options = o, .doc = doc, .schema = s, .names = vocab_new(), .e = e};
     bool good = declare(&d);

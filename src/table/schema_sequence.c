@@ -10,7 +10,7 @@ static bool declare_wide(struct declaration *d)
     struct sequence found;
     bool good = sequence_find(d->options, d->doc, &s->dialect, &found, d->e);
     for (size_t i = 0; good && found.steps && i < s->column_count; i++)
-        if (is_feature(s->columns[i].type)) {
+        if (column_type_is_input(s->columns[i].type)) {
             json_fail(d->doc, d->places[i], d->e, ERR_CONFIG_CONFLICT,
                       "column \"%s\" is an input beside the sequence, which this version does not "
                       "learn from", text_quote_z(s->columns[i].name));
@@ -84,7 +84,7 @@ static bool declare_tokens(const struct declaration *d)
     while (text < s->column_count && !column_is_tokens(&s->columns[text]))
         text++;
     for (size_t i = 0; text < s->column_count && i < s->column_count; i++)
-        if (i != text && is_feature(s->columns[i].type)) {
+        if (i != text && column_type_is_input(s->columns[i].type)) {
             json_fail(d->doc, d->places[i], d->e, ERR_CONFIG_CONFLICT,
                       "column \"%s\" is an input beside the tokens of \"%s\", which this version "
                       "does not learn from", text_quote_z(s->columns[i].name),

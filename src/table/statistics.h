@@ -1,7 +1,7 @@
 /* statistics.h - target statistics: smoothed means of the target by key, as numbers of a record
- * after the columns' numbers. A key is a value of a column, or a pair of values. A schema holds
- * them fitted; column_apply looks them up in training and answers alike, and a view replaces
- * training rows' numbers by statistics out of fold (encoder.h). */
+ * after the columns' numbers. A key is a value of a column, or a pair of values. An encoder holds
+ * them; encoder_apply looks them up in training and answers alike, and a view replaces training
+ * rows' numbers by statistics out of fold. */
 #ifndef DNN_TABLE_STATISTICS_H
 #define DNN_TABLE_STATISTICS_H
 

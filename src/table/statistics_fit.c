@@ -46,7 +46,7 @@ static void read_targets(struct statistics_fit *f)
         } else {
             double y = f->fit->data->target[row];
             known = y == y;
-            f->value[i] = known ? coding_encode(&c->schema->coding, y) : 0;
+            f->value[i] = known ? coding_encode(&c->coding, y) : 0;
         }
         f->weight[i] = known ? weighed_weight(&f->fit->weighed, i) : 0;
         sum += f->weight[i];
@@ -381,7 +381,7 @@ static void scale_tile(void *context, unsigned tile, unsigned hand)
 {
     const struct statistics_fit *f = context;
     const float *v = f->held + (size_t)tile * f->count;
-    struct number_slot *n = &f->fit->encoder->schema->numbers[f->made->first + tile];
+    struct number_slot *n = &f->fit->encoder->numbers[f->made->first + tile];
     const struct weighed *w = &f->fit->weighed;
     double sum = 0, square = 0, rows = 0;
     (void)hand;
@@ -415,7 +415,7 @@ static void release(struct statistics_fit *f, uint32_t keys)
 
 void fit_statistics(struct fit *fit)
 {
-    struct schema *s = fit->encoder->schema;
+    const struct schema *s = fit->encoder->schema;
     struct statistics_fit f = {
         .fit = fit, .options = &s->wanted, .count = (uint32_t)fit->weighed.single_count,
         .classes = s->task != TASK_REGRESSION, .outputs = 1};
@@ -441,7 +441,7 @@ void fit_statistics(struct fit *fit)
     statistics_layout(f.made);
     f.held = mem_alloc((size_t)f.made->numbers * f.count + 1, sizeof *f.held);
     threads_run_few(f.made->table_count, table_tile, &f);
-    schema_add_statistics(s, f.made);
+    encoder_add_statistics(fit->encoder, f.made);
     threads_run_few(f.made->numbers, scale_tile, &f);
     fit->encoder->held = f.held;
     fit->encoder->held_count = fit->weighed.single_count;

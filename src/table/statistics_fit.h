@@ -3,7 +3,7 @@
 #ifndef DNN_TABLE_STATISTICS_FIT_H
 #define DNN_TABLE_STATISTICS_FIT_H
 
-#include "table/encoder_fit.h"
+#include "table/fit.h"
 #include "table/statistics.h"
 
 /* The training rows by their place in the list. */

@@ -82,7 +82,7 @@ static void key_tile(void *context, unsigned tile, unsigned hand)
     (void)hand;
     k->number = c->type == COLUMN_NUMERIC;
     k->slot = k->number ? c->number : c->category;
-    k->count = k->number ? 0 : vocab_count(c->vocab);
+    k->count = k->number ? 0 : vocab_count(f->fit->encoder->columns[k->column].vocab);
     t->keep[tile] = (!k->number ||
                      read_values(f, k, c->keyed ? f->count : most)) &&
                     (read_ids(f, tile) > 1 || c->keyed || c->encode >= ENCODE_TARGET);

@@ -92,10 +92,10 @@ static void save_tables(const struct statistics *t, struct statistics_saved *k)
     add(k, "entries", DTYPE_F32, 1, &numbers, k->entries);
 }
 
-struct statistics_saved *statistics_save(const struct schema *s, uint32_t number,
+struct statistics_saved *statistics_save(const struct encoder *e, uint32_t number,
                                          struct tensor_writer *w)
 {
-    const struct statistics *t = s->statistics;
+    const struct statistics *t = e->statistics;
     if (!t)
         return NULL;
     struct statistics_saved *k = mem_zero(1, sizeof *k);
@@ -107,8 +107,8 @@ struct statistics_saved *statistics_save(const struct schema *s, uint32_t number
     k->center = mem_alloc(numbers + 1, sizeof *k->center);
     k->factor = mem_alloc(numbers + 1, sizeof *k->factor);
     for (uint64_t i = 0; i < numbers; i++) {
-        k->center[i] = s->numbers[t->first + i].center;
-        k->factor[i] = s->numbers[t->first + i].factor;
+        k->center[i] = e->numbers[t->first + i].center;
+        k->factor[i] = e->numbers[t->first + i].factor;
     }
     add(k, "center", DTYPE_F64, 1, &numbers, k->center);
     add(k, "factor", DTYPE_F64, 1, &numbers, k->factor);
@@ -164,7 +164,7 @@ static bool load_key(const struct loading *l, struct statistic_key *k, int32_t c
     k->slot = k->number ? c->number : c->category;
     if (!k->number)
         return (c->type == COLUMN_CATEGORICAL && !count)
-                   ? k->count = vocab_count(c->vocab), true
+                   ? k->count = vocab_count(l->encoder->columns[column].vocab), true
                    : saved_damaged(l, IN "keys", "names a column that has no keys");
     k->values = mem_alloc(count + 1, sizeof *values);
     for (uint64_t i = 0; i < count; i++) {
@@ -260,8 +260,8 @@ static bool load_scale(const struct loading *l, const struct statistics *t)
     for (uint32_t i = 0; factor && i < t->numbers; i++) {
         if (!isfinite(center[i]) || !isfinite(factor[i]) || factor[i] < 0)
             return saved_damaged(l, IN "center", "or .factor is not finite");
-        l->schema->numbers[t->first + i].center = center[i];
-        l->schema->numbers[t->first + i].factor = factor[i];
+        l->encoder->numbers[t->first + i].center = center[i];
+        l->encoder->numbers[t->first + i].factor = factor[i];
     }
     return factor != NULL;
 }
@@ -281,6 +281,6 @@ bool statistics_load(const struct loading *l)
         statistics_free(t);
         return false;
     }
-    schema_add_statistics(l->schema, t);
+    encoder_add_statistics(l->encoder, t);
     return load_scale(l, t);
 }

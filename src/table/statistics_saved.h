@@ -1,4 +1,4 @@
-/* statistics_saved.h - the target statistics in a model file. Private to schema_*.c and
+/* statistics_saved.h - the target statistics in a model file. Private to encoder_*.c and
  * statistics_saved.c.
  *
  * Tensors "encoders.0.statistics.*"; absent: none. Ids of a column: 0 missing, 1 unknown, then its
@@ -19,15 +19,15 @@
 #ifndef DNN_TABLE_STATISTICS_SAVED_H
 #define DNN_TABLE_STATISTICS_SAVED_H
 
-#include "table/schema_saved.h"
+#include "table/encoder_saved.h"
 
 /* Adds the tensors of the encoder with that number. Returns their memory (statistics_saved_free);
  * NULL without statistics. */
 struct statistics_saved;
-struct statistics_saved *statistics_save(const struct schema *s, uint32_t number,
+struct statistics_saved *statistics_save(const struct encoder *e, uint32_t number,
                                          struct tensor_writer *w);
 void statistics_saved_free(struct statistics_saved *k);
-/* Reads them into l->schema, which has its columns. False, E15: they cannot be read. */
+/* Reads them into l->encoder, which has its columns. False, E15: they cannot be read. */
 bool statistics_load(const struct loading *l);
 
 #endif

@@ -14,12 +14,14 @@
 #include "table/pooled.h"
 #include "table/trend.h"
 
-static void count_bytes(struct table *t)
+uint64_t table_bytes(const struct table *t)
 {
-    uint64_t row = sizeof *t->part + sizeof *t->list->index + (t->target ? sizeof *t->target : 0);
-    uint64_t in_chunk = UINT64_C(1) << t->rows.shift;
-    uint64_t chunks = (t->rows.count + in_chunk - 1) >> t->rows.shift;
-    t->bytes = chunks * ((uint64_t)t->rows.format.stride << t->rows.shift) + t->rows.count * row;
+    const struct rows *rows = table_rows(t);
+    uint64_t row = sizeof *t->split.part + sizeof *t->split.list->index +
+                   (t->data->target ? sizeof *t->data->target : 0);
+    uint64_t in_chunk = UINT64_C(1) << rows->shift;
+    uint64_t chunks = (rows->count + in_chunk - 1) >> rows->shift;
+    return chunks * ((uint64_t)rows->format.stride << rows->shift) + rows->count * row;
 }
 
 /* Adds the files to an error about all rows: the training files; for a label that training lacks,
@@ -109,8 +111,8 @@ static bool same_labels(const struct vocab *a, const struct vocab *b)
     return same;
 }
 
-struct encoder *table_fit_fold(const struct table *t, const struct schema *all, uint32_t fold,
-                               const struct schema *as, struct err *e)
+struct encoder *table_fit_fold(const struct table *t, uint32_t fold, const struct schema *as,
+                               struct err *e)
 {
     const struct fold_rows *r = &t->folds.rows[fold];
     uint64_t count, left_count;
@@ -122,7 +124,7 @@ struct encoder *table_fit_fold(const struct table *t, const struct schema *all, 
         mem_free(records);
     if (left != r->left)
         mem_free(left);
-    if (c && same_labels(c->schema->labels, all->labels))
+    if (c && same_labels(c->schema->labels, t->encoder->schema->labels))
         return c;
     if (c)
         err_set(e, ERR_LABEL_UNSEEN, "a label is in no training row of fold %u", fold);
@@ -170,8 +172,8 @@ static void know_rows(struct table *t, const struct data_options *o)
     t->known = NULL;
 }
 
-static bool load(struct table *t, struct schema *s, const struct data_options *o, uint32_t folds,
-                 const struct stopper *stop, struct err *e)
+static bool load(struct table *t, const struct schema *s, const struct data_options *o,
+                 uint32_t folds, const struct stopper *stop, struct err *e)
 {
     t->data = dataset_load(s, o, stop, e);
     if (!t->data)
@@ -189,60 +191,35 @@ static bool load(struct table *t, struct schema *s, const struct data_options *o
         return false;
     if (!enough(&t->split, o, e))
         return in_files(o, e);
-    struct encoder *c = fit(t, o, e);
+    struct encoder *c = t->encoder = fit(t, o, e);
     if (!c)
         return in_files(o, e);
     mem_trim();
     uint64_t *hash = rows_hash(t->data);
     leak_check(c, t->data, &t->split, hash, &t->remarks);
     trend_check(c, t->data, o, &t->remarks);
-    data_digest(t->data, c->schema, &t->split, hash, t->sha256);
+    data_digest(t->data, c, &t->split, hash, t->sha256);
     mem_free(hash);
     know_rows(t, o);
-    if (!folds)
-        table_know_pooled(t, &c, 1);
-    t->choice = c->choice;
     if (folds) {
         t->data->progress = PROGRESS_NONE; /* the folds' owner tells of their encoders */
         noise_of(t->data, c, t->split.records[PART_TRAIN], t->split.record_count[PART_TRAIN],
                  &t->noise);
-    }
-    if (!folds)
+    } else {
+        table_know_pooled(t, &c, 1);
         t->view = view_make(t->data, c, true);
-    const struct schema declared = *s; /* the caller's schema becomes fitted */
-    *s = *c->schema;
-    *c->schema = declared;
-    encoder_free(c);
+    }
+    encoder_forget_rows(c);
     mem_trim();
     return true;
 }
 
-/* Sets the borrowed members of the table. */
-static void show(struct table *t)
-{
-    t->rows = t->view ? t->view->rows : t->data->rows;
-    t->first = t->view ? *view_first(t->view) : t->rows;
-    t->part = t->split.part;
-    for (int part = PART_TRAIN; part < PARTS; part++) {
-        t->list[part] = t->split.list[part];
-        t->count[part] = t->split.record_count[part];
-    }
-    t->target = t->data->target;
-    t->blank_lines = t->data->blank_lines;
-    t->extra_columns = t->data->extra_columns;
-    t->unlabelled = t->data->unlabelled;
-    t->sample = t->data->sample;
-    count_bytes(t);
-}
-
-struct table *table_load(struct schema *s, const struct data_options *o, uint32_t folds,
+struct table *table_load(const struct schema *s, const struct data_options *o, uint32_t folds,
                          const struct stopper *stop, struct err *e)
 {
     struct table *t = mem_zero(1, sizeof *t);
-    if (load(t, s, o, folds, stop, e)) {
-        show(t);
+    if (load(t, s, o, folds, stop, e))
         return t;
-    }
     table_free(t);
     return NULL;
 }
@@ -254,8 +231,10 @@ void table_free(struct table *t)
     view_free(t->view);
     split_free(&t->split);
     folds_free(&t->folds);
-    if (!t->borrows)
+    if (!t->borrows) {
+        encoder_free(t->encoder);
         dataset_free(t->data);
+    }
     remarks_free(&t->remarks);
     fingerprint_free(t->known);
     mem_free(t);

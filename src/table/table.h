@@ -3,6 +3,7 @@
 #ifndef DNN_TABLE_TABLE_H
 #define DNN_TABLE_TABLE_H
 
+#include "table/encoder_fit.h"
 #include "table/fingerprint.h"
 #include "table/folds.h"
 #include "table/noise.h"
@@ -11,36 +12,33 @@
 struct table {
     struct dataset *data;
     struct split split;
-    struct folds folds; /* of an ensemble */
-    struct noise noise; /* of its rows that are not test */
-    struct view *view;
-    /* Borrowed from the view, the split and the dataset. */
-    struct rows rows;
-    struct rows first;            /* view.first, or rows */
-    uint8_t *part;
-    struct row_list list[PARTS];
-    uint64_t count[PARTS]; /* rows of the data in each part */
-    double *target;               /* regression: raw target per row, not standardised; else NULL */
-    uint64_t blank_lines, extra_columns, unlabelled;
-    struct table_sample sample;
-    struct target_choice choice;  /* of a single training */
-    struct fingerprint *known;    /* of the rows, if the options ask for it; else NULL */
-    char sha256[65];              /* of schema, split and rows; a checkpoint stores it */
-    uint64_t bytes;               /* host memory in use */
-    struct remarks remarks;       /* constant columns, leaks, duplicates across parts, ... */
-    bool borrows;                 /* a table of table_of_fold: the dataset is another table's */
+    struct folds folds;         /* of an ensemble */
+    struct encoder *encoder;    /* of all training rows */
+    struct view *view;          /* of a single training; else NULL */
+    struct noise noise;         /* of its rows that are not test */
+    struct fingerprint *known;  /* of the rows, if the options ask for it; else NULL */
+    char sha256[65];            /* of encoder, split and rows; a checkpoint stores it */
+    struct remarks remarks;     /* constant columns, leaks, duplicates across parts, ... */
+    bool borrows;               /* a table of table_of_fold: dataset and encoder are another's */
 };
 
-/* Reads data.train (and valid, test) once, splits, fits s on the training rows, encodes. s is
- * declared and becomes fitted. folds 0: a single training. n: makes t->folds, and the dataset keeps
- * its raw rows for views; rows of the table are not encoded then. Of 2 and more folds the
+/* Reads data.train (and valid, test) once, splits, fits the encoder on the training rows by the
+ * options that s declares, encodes. folds 0: a single training. n: makes t->folds, and the dataset
+ * keeps its raw rows for views; rows of the table are not encoded then. Of 2 and more folds the
  * validation rows become training rows of the table. `stop` and errors: dataset_load. */
-struct table *table_load(struct schema *s, const struct data_options *o, uint32_t folds,
+struct table *table_load(const struct schema *s, const struct data_options *o, uint32_t folds,
                          const struct stopper *stop, struct err *e);
+/* The rows of a single training as they are encoded, else raw. */
+static inline const struct rows *table_rows(const struct table *t)
+{
+    return t->view ? &t->view->rows : &t->data->rows;
+}
+/* Host memory in use. */
+uint64_t table_bytes(const struct table *t);
 /* The table of one fold of t, for a training of its own: the rows that the fold leaves out are the
  * test rows, the rows that it trains on are cut into `folds` (an ensemble), or with folds 1 into
- * training and validation rows: the share o->valid of them, by o->method. It borrows the dataset of
- * t, which outlives it. NULL, E12. Caller: table_free. */
+ * training and validation rows: the share o->valid of them, by o->method. It borrows dataset and
+ * encoder of t, which outlives it. NULL, E12. Caller: table_free. */
 struct table *table_of_fold(const struct table *t, uint32_t fold, const struct split_options *o,
                             uint32_t folds, struct err *e);
 void table_free(struct table *t);
@@ -49,7 +47,7 @@ void table_free(struct table *t);
 void table_know_pooled(struct table *t, struct encoder *const *encoders, uint32_t count);
 /* Fits an encoder on the training rows of a fold, by the options that `as` declares (NULL: the
  * table's). Its remarks are about all rows. NULL: a label is in no training row of the fold. */
-struct encoder *table_fit_fold(const struct table *t, const struct schema *all, uint32_t fold,
-                               const struct schema *as, struct err *e);
+struct encoder *table_fit_fold(const struct table *t, uint32_t fold, const struct schema *as,
+                               struct err *e);
 
 #endif

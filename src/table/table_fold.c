@@ -103,21 +103,12 @@ struct table *table_of_fold(const struct table *t, uint32_t fold, const struct s
                             uint32_t folds, struct err *e)
 {
     struct table *f = mem_alloc(1, sizeof *f);
-    *f = (struct table){.data = t->data,
-                        .borrows = true,
-                        .rows = t->rows,
-                        .first = t->first,
-                        .target = t->target};
+    *f = (struct table){.data = t->data, .encoder = t->encoder, .borrows = true};
     memcpy(f->sha256, t->sha256, sizeof f->sha256);
     if (!split_fold(&f->split, t, &t->folds.rows[fold], o, folds == 1, e) ||
         !folds_make(&f->folds, folds, t->data, &f->split, o, NULL, e)) {
         table_free(f);
         return NULL;
-    }
-    f->part = f->split.part;
-    for (int p = PART_TRAIN; p < PARTS; p++) {
-        f->list[p] = f->split.list[p];
-        f->count[p] = f->split.record_count[p];
     }
     return f;
 }

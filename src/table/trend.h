@@ -2,6 +2,7 @@
 #ifndef DNN_TABLE_TREND_H
 #define DNN_TABLE_TREND_H
 
+#include "table/dataset.h"
 #include "table/encoder.h"
 #include "table/options.h"
 #include "table/remark.h"

@@ -1,5 +1,5 @@
 /* view.c - encodes raw records: ids become slots and classes, targets are standardised, numbers are
- * imputed and scaled (column_apply). Each record independently. */
+ * imputed and scaled (encoder_apply). Each record independently. */
 #include "table/view.h"
 
 #include <string.h>
@@ -34,10 +34,9 @@ static void map_ids(unsigned char *at, size_t stride, uint64_t count, const int3
 static void store_targets(const struct encoding *p, unsigned char *at, uint64_t first,
                           uint64_t count)
 {
-    const struct schema *s = p->encoder->schema;
     const double *target = p->data->target + first;
-    for (uint64_t i = 0; i < count; i++, at += s->format.stride) {
-        float y = (float)coding_encode(&s->coding, target[i]);
+    for (uint64_t i = 0; i < count; i++, at += p->encoder->format.stride) {
+        float y = (float)coding_encode(&p->encoder->coding, target[i]);
         memcpy(at, &y, sizeof y);
     }
 }
@@ -65,20 +64,20 @@ static void copy_records(const struct rowfmt *from, const unsigned char *record,
 static void place_terms(const struct encoding *p, unsigned char *out, uint64_t first,
                         uint64_t count)
 {
-    const struct schema *s = p->encoder->schema;
+    const struct encoder *e = p->encoder;
     struct terms terms = {0};
-    for (size_t k = 0; k < s->column_count && s->term_count; k++) {
-        const struct column *c = &s->columns[k];
-        const struct vocab *all = p->data->schema->columns[k].vocab;
+    for (size_t k = 0; k < e->schema->column_count && e->term_count; k++) {
+        const struct column *c = &p->data->schema->columns[k];
+        const struct vocab *all = c->values;
         const uint32_t from = p->data->rows.format.at_category + 4 * c->category;
-        const uint32_t to = s->format.at_category + 4 * c->term;
+        const uint32_t to = e->format.at_category + 4 * e->columns[k].term;
         for (uint64_t i = 0; c->type == COLUMN_TEXT && i < count; i++) {
             int32_t id = record_int(rows_at(&p->data->rows, first + i), from);
             size_t length;
             if (!id)
                 continue;
             const char *text = vocab_text(all, (uint32_t)id - 2, &length);
-            column_place_text(c, &terms, text, length, out + i * s->format.stride + to);
+            encoder_place_text(e, k, &terms, text, length, out + i * e->format.stride + to);
         }
     }
     terms_free(&terms);
@@ -88,8 +87,8 @@ static void place_terms(const struct encoding *p, unsigned char *out, uint64_t f
 static void place_held(const struct encoder *c, unsigned char *records, uint64_t first,
                        uint64_t count)
 {
-    const struct statistics *t = c->schema->statistics;
-    const size_t stride = c->schema->format.stride;
+    const struct statistics *t = c->statistics;
+    const size_t stride = c->format.stride;
     uint64_t low = 0, high = c->held_count;
     while (low < high) {
         uint64_t middle = (low + high) / 2;
@@ -107,27 +106,27 @@ static void place_held(const struct encoder *c, unsigned char *records, uint64_t
 
 static void encode(const struct encoding *p, uint64_t first, uint64_t count)
 {
-    const struct schema *s = p->encoder->schema;
-    size_t stride = s->format.stride;
+    const struct encoder *c = p->encoder;
+    size_t stride = c->format.stride;
     unsigned char *records = rows_at(p->to, first);
     if (p->to->chunks != p->data->rows.chunks)
-        copy_records(&p->data->rows.format, rows_at(&p->data->rows, first), &s->format, records,
+        copy_records(&p->data->rows.format, rows_at(&p->data->rows, first), &c->format, records,
                      count);
     place_terms(p, records, first, count);
-    for (uint32_t k = 0; k < s->category_count; k++)
+    for (uint32_t k = 0; k < c->schema->category_count; k++)
         if (!p->same_slots[k])
-            map_ids(records + s->format.at_category + 4 * (size_t)k, stride, count,
-                    p->encoder->slot_of[k]);
-    if (s->task == TASK_REGRESSION)
-        store_targets(p, records + s->format.at_target, first, count);
+            map_ids(records + c->format.at_category + 4 * (size_t)k, stride, count,
+                    c->slot_of[k]);
+    if (c->schema->task == TASK_REGRESSION)
+        store_targets(p, records + c->format.at_target, first, count);
     else if (!p->same_classes)
-        map_ids(records + s->format.at_target, stride, count, p->encoder->class_of);
-    if (s->statistics) {
-        statistics_apply(s->statistics, &s->format, records, count);
+        map_ids(records + c->format.at_target, stride, count, c->class_of);
+    if (c->statistics) {
+        statistics_apply(c->statistics, &c->format, records, count);
         if (p->held)
-            place_held(p->encoder, records, first, count);
+            place_held(c, records, first, count);
     }
-    numbers_scale(s, records, count);
+    numbers_scale(c, records, count);
 }
 
 static void encode_tile(void *context, unsigned tile, unsigned thread)
@@ -154,7 +153,7 @@ static void find_identities(struct encoding *p)
         uint32_t slot = raw->columns[i].category;
         if (slot != UINT32_MAX)
             p->same_slots[slot] =
-                is_identity(p->encoder->slot_of[slot], vocab_count(raw->columns[i].vocab) + 2);
+                is_identity(p->encoder->slot_of[slot], vocab_count(raw->columns[i].values) + 2);
     }
     p->same_classes = p->encoder->class_of &&
                       is_identity(p->encoder->class_of, vocab_count(raw->labels));
@@ -187,9 +186,9 @@ static void encode_first(struct encoding *p, struct view *v)
 struct view *view_make(struct dataset *d, const struct encoder *c, bool give)
 {
     struct view *v = mem_zero(1, sizeof *v);
-    bool own = !give || c->schema->format.stride != d->rows.format.stride;
+    bool own = !give || c->format.stride != d->rows.format.stride;
     v->rows = d->rows;
-    v->rows.format = c->schema->format;
+    v->rows.format = c->format;
     if (own)
         v->rows.chunks = new_chunks(&v->rows);
     struct encoding p = {
@@ -198,7 +197,7 @@ struct view *view_make(struct dataset *d, const struct encoder *c, bool give)
         p.tile_rows = UINT64_C(1) << v->rows.shift;
     find_identities(&p);
     threads_run((unsigned)((v->rows.count + p.tile_rows - 1) / p.tile_rows), encode_tile, &p);
-    if (c->schema->statistics)
+    if (c->statistics)
         encode_first(&p, v);
     mem_free(p.same_slots);
     if (give && own)

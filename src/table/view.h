@@ -2,6 +2,7 @@
 #ifndef DNN_TABLE_VIEW_H
 #define DNN_TABLE_VIEW_H
 
+#include "table/dataset.h"
 #include "table/encoder.h"
 
 struct view {

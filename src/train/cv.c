@@ -67,7 +67,6 @@ static bool open_fold(struct cv *v, uint32_t fold, struct err *e)
                             .began = v->all.began,
                             .journal = {.fd = -1},
                             .backend = v->all.backend,
-                            .schema = v->all.schema,
                             .config_text = mem_string("")};
     j->ensemble = ensemble_new(c, e);
     if (!j->ensemble)
@@ -103,12 +102,6 @@ static bool open_folds(struct cv *v, struct err *e)
     first->machine = v->all.machine;
     v->all.machine = NULL;
     return first->machine || job_decide_machine(first, v->count * v->runs, e);
-}
-
-static void close_fold(struct train_job *j)
-{
-    j->schema = NULL; /* borrowed: the schema of all rows */
-    job_close(j);
 }
 
 /* --- training --- */
@@ -183,7 +176,7 @@ static bool train(struct cv *v, struct err *e)
  * intervals gives infinite ends. */
 static void answer_fold(struct cv *v, uint32_t fold, const struct mixing *x, struct tally *y)
 {
-    const uint32_t *index = v->folds[fold].table->list[PART_TEST].index;
+    const uint32_t *index = v->folds[fold].table->split.list[PART_TEST].index;
     const struct part_rows *r = &mixing_part(x, 0, 0)->test;
     const bool intervals = conformal_is_interval(&x->conformal);
     double *out = mem_alloc(2 * SCORE_TALLIED * (uint64_t)x->outputs, sizeof *out),
@@ -225,7 +218,7 @@ static void answer_fold(struct cv *v, uint32_t fold, const struct mixing *x, str
  * of its runs answered stay in the list. */
 static bool keep_judged(const struct cv *v, struct train_job *j, struct cv_fold *r, struct err *e)
 {
-    struct row_list *list = &j->table->list[PART_TEST];
+    struct row_list *list = &j->table->split.list[PART_TEST];
     const struct part_rows *least = NULL;
     bool good = true;
     for (uint32_t i = 0; i < v->runs; i++) {
@@ -249,7 +242,7 @@ static bool keep_judged(const struct cv *v, struct train_job *j, struct cv_fold 
 static void join_windows(const struct cv *v, struct train_job *j)
 {
     const struct dataset *d = v->all.table->data;
-    struct row_list *list = &j->table->list[PART_TEST];
+    struct row_list *list = &j->table->split.list[PART_TEST];
     if (!list->windows)
         return;
     uint32_t *line = mem_alloc(list->count + 1, sizeof *line);
@@ -310,7 +303,7 @@ static bool measure_fold(struct cv *v, uint32_t fold, struct tally **pooled, str
     answer_fold(v, fold, &x, *pooled);
     r->runs = found;
     for (int p = 0; p < PARTS; p++)
-        r->rows[p] = j->table->count[p];
+        r->rows[p] = j->table->split.record_count[p];
     mixing_measure(&x, x.weights, true, NULL, &r->metrics);
     mixing_free(&x);
     return true;
@@ -338,9 +331,10 @@ static bool measure(struct cv *v, struct cv_result *r, struct err *e)
     struct tally *pooled = NULL;
     uint64_t all = 0;
     bool good = true;
-    if (schema_answers_windows(v->all.schema))
-        v->answers.line = lines_of(&v->all.schema->windows, &v->all.table->data->samples, rows);
-    r->label = v->answers.line ? v->all.schema->windows.label : LABEL_ROW;
+    const struct schema *s = v->all.table->encoder->schema;
+    if (schema_answers_windows(s))
+        v->answers.line = lines_of(&s->windows, &v->all.table->data->samples, rows);
+    r->label = v->answers.line ? s->windows.label : LABEL_ROW;
     v->answers.fold = mem_alloc(rows + 1, sizeof *v->answers.fold);
     for (uint64_t i = 0; i < rows; i++)
         v->answers.fold[i] = CV_NO_FOLD;
@@ -349,9 +343,9 @@ static bool measure(struct cv *v, struct cv_result *r, struct err *e)
     stop_phase("measuring the folds", false);
     for (uint32_t f = 0; good && f < v->count; f++) {
         good = measure_fold(v, f, &pooled, &r->folds[f], e);
-        r->answers += v->folds[f].table->list[PART_TEST].count;
-        all += r->folds[f].judged ? v->folds[f].table->count[PART_TEST]
-                                  : v->folds[f].table->list[PART_TEST].count;
+        r->answers += v->folds[f].table->split.list[PART_TEST].count;
+        all += r->folds[f].judged ? v->folds[f].table->split.record_count[PART_TEST]
+                                  : v->folds[f].table->split.list[PART_TEST].count;
     }
     if (good && r->answers < all)
         log_note("the time limit leaves time to answer %llu of %llu rows that the folds leave out: "
@@ -381,7 +375,7 @@ static bool story(struct cv *v, struct cv_result *r, struct err *e)
         !journal_sync(&v->all.journal, e) || !measure(v, r, e))
         return false;
     stop_phase("writing the answers", false);
-    if (output && !cv_answers_write(&v->answers, output, v->all.table, v->all.schema,
+    if (output && !cv_answers_write(&v->answers, output, v->all.table, v->all.table->encoder,
                                     &v->q->config->data, e))
         return false;
     r->backend = v->folds->backend;
@@ -401,7 +395,7 @@ bool cv_run(const struct cv_request *q, struct cv_result *r, struct err *e)
     memset(r, 0, sizeof *r);
     bool good = story(&v, r, e) || config_blame(q->config, e);
     for (uint32_t f = 0; v.folds && f < v.count; f++)
-        close_fold(&v.folds[f]);
+        job_close(&v.folds[f]);
     mem_free(v.folds);
     for (uint32_t f = 0; f < v.count; f++)
         decision_free(&v.answers.decision[f]);

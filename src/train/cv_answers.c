@@ -10,7 +10,7 @@
 
 struct writing {
     const struct cv_answers *answers;
-    const struct schema *schema;
+    const struct encoder *encoder;
     struct answer_line line;
     struct outfile out;
     struct text text;
@@ -24,7 +24,7 @@ static bool begin(void *owner, const struct binding *b, struct err *e)
     if (w->opened)
         return answer_line_turn(&w->line, b, e);
     w->opened = true;
-    if (!answer_line_open(&w->line, w->schema, w->answers->region, b, NULL, false, NULL, e))
+    if (!answer_line_open(&w->line, w->encoder, w->answers->region, b, NULL, false, NULL, e))
         return false;
     w->line.column = "fold";
     w->line.cell = w->fold;
@@ -61,9 +61,9 @@ static bool record(void *owner, const struct cell_where *where, uint64_t row)
 }
 
 bool cv_answers_write(const struct cv_answers *a, const char *path, const struct table *t,
-                      const struct schema *s, const struct data_options *o, struct err *e)
+                      const struct encoder *c, const struct data_options *o, struct err *e)
 {
-    struct writing w = {.answers = a, .schema = s};
+    struct writing w = {.answers = a, .encoder = c};
     const struct dataset_visit visit = {&w, begin, record};
     if (!outfile_open(&w.out, path, e))
         return false;

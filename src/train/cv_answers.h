@@ -24,6 +24,6 @@ struct cv_answers {
  * ids alone. s:
  * fitted. */
 bool cv_answers_write(const struct cv_answers *a, const char *path, const struct table *t,
-                      const struct schema *s, const struct data_options *o, struct err *e);
+                      const struct encoder *c, const struct data_options *o, struct err *e);
 
 #endif

@@ -42,7 +42,7 @@ bool ensemble_encode(struct train_job *j, struct err *e)
             progress_amount(&progress, m * n->folds + f, n->runs);
             struct encoder **to = &n->encoders[m * n->folds + f];
             *to = equal < m ? n->encoders[equal * n->folds + f]
-                            : table_fit_fold(j->table, j->schema, f, as, e);
+                            : table_fit_fold(j->table, f, as, e);
             good = *to != NULL;
         }
         schema_free(as);
@@ -99,10 +99,10 @@ struct ensemble *ensemble_alone(struct config *c)
     return n;
 }
 
-const struct schema *ensemble_schema(const struct train_job *j, uint32_t run)
+struct encoder *ensemble_encoder(const struct train_job *j, uint32_t run)
 {
     const struct ensemble *n = j->ensemble;
-    return n->alone ? j->schema : n->encoders[run]->schema;
+    return n->alone ? j->table->encoder : n->encoders[run];
 }
 
 void ensemble_free(struct ensemble *n)
@@ -155,7 +155,7 @@ double ensemble_work(const struct train_job *j, uint32_t run, uint64_t *params, 
 {
     const struct ensemble *n = j->ensemble;
     const struct config *c = n->configs[run / n->folds];
-    struct features *f = schema_features(ensemble_schema(j, run));
+    struct features *f = encoder_features(ensemble_encoder(j, run));
     struct model *m = model_plan(c->architecture, f, 1, 1, false, e);
     features_free(f);
     if (!m)

@@ -44,7 +44,8 @@ struct ensemble *ensemble_alone(struct config *c);
 void ensemble_free(struct ensemble *n);
 /* Fits the encoders of all runs, once the table is read. */
 bool ensemble_encode(struct train_job *j, struct err *e);
-const struct schema *ensemble_schema(const struct train_job *j, uint32_t run); /* fitted */
+/* The encoder of a run. */
+struct encoder *ensemble_encoder(const struct train_job *j, uint32_t run);
 
 /* Trains the runs that are not finished, or one of them (job_only). With --resume finished runs are
  * read from their files, and unfinished runs continue from their checkpoints. False: e says why. */

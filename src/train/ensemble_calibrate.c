@@ -26,7 +26,7 @@ static void count_classes(const struct mixing *x, double *rows, double *sums)
 
 bool mixing_judge_by(struct mixing *x, struct err *e)
 {
-    const struct schema *s = mixing_part(x, 0, 0)->schema;
+    const struct encoder *of = mixing_part(x, 0, 0)->encoder;
     double *rows = mem_zero(x->outputs, sizeof *rows), *sums = mem_zero(x->outputs, sizeof *sums);
     bool good = true, differ = false;
     if (x->classes)
@@ -34,7 +34,7 @@ bool mixing_judge_by(struct mixing *x, struct err *e)
     for (uint32_t i = 0; good && i < x->count; i++) {
         struct criterion own, as_first;
         float *mine = NULL;
-        good = run_criterion(x->n->configs[x->members[i]], s, rows, sums, &own, &mine, e);
+        good = run_criterion(x->n->configs[x->members[i]], of, rows, sums, &own, &mine, e);
         if (good && !i) {
             x->criterion = own;
             x->class_weight = mine;
@@ -48,7 +48,7 @@ bool mixing_judge_by(struct mixing *x, struct err *e)
     }
     if (good && differ) {
         mem_free(x->class_weight);
-        good = run_criterion(x->j->config, s, rows, sums, &x->criterion, &x->class_weight, e);
+        good = run_criterion(x->j->config, of, rows, sums, &x->criterion, &x->class_weight, e);
     }
     mem_free(rows);
     mem_free(sums);

@@ -31,7 +31,7 @@ bool job_conform_rows(const struct train_job *j, struct err *e)
 {
     const struct config *c = j->config;
     const double level = config_region(c);
-    uint64_t rows = j->ensemble->alone ? j->table->list[PART_VALID].count : 0;
+    uint64_t rows = j->ensemble->alone ? j->table->split.list[PART_VALID].count : 0;
     if (!(level > 0))
         return true;
     for (uint32_t f = 0; f < j->folds; f++)
@@ -106,7 +106,7 @@ static const struct target_coding *coding_of(const struct mixing *x)
     uint32_t i = 0;
     while (i + 1 < x->count && !(x->weights[i] > 0))
         i++;
-    return &mixing_part(x, i, 0)->schema->coding;
+    return &mixing_part(x, i, 0)->encoder->coding;
 }
 
 static bool several(const struct mixing *x)

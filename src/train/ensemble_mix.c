@@ -56,11 +56,11 @@ void mixing_own(const struct run_part *p, const struct part_rows *r, uint64_t fr
                 uint64_t count, double *out)
 {
     const real *logits = r->logits + from * p->outputs;
-    if (p->schema->task != TASK_REGRESSION) {
+    if (p->encoder->schema->task != TASK_REGRESSION) {
         answer_probabilities(logits, count, p->outputs, out);
         return;
     }
-    answer_values(&p->schema->coding, logits, count, p->outputs, out);
+    answer_values(&p->encoder->coding, logits, count, p->outputs, out);
 }
 
 /* The rows left out, in one list. */
@@ -170,7 +170,7 @@ static void tally_rows(const struct mixing *x, const double *weights, bool test,
         mixing_answer(x, weights, test, f, from, count, out, room);
         if (y->conformal && !x->classes)
             mixing_interval(x, test, f, from, count, out, ends[0], ends[1], ends[2]);
-        tally_add(y, &(struct scores){.task = p->schema->task,
+        tally_add(y, &(struct scores){.task = p->encoder->schema->task,
                                       .rows = count,
                                       .classes = x->classes,
                                       .probability = out,
@@ -206,7 +206,7 @@ bool mixing_cut(struct mixing *x, const struct threshold_rule *rule, struct thre
 void mixing_measure(const struct mixing *x, const double *weights, bool test,
                     struct train_result *judged, struct metrics *m)
 {
-    int task = mixing_part(x, 0, 0)->schema->task;
+    int task = mixing_part(x, 0, 0)->encoder->schema->task;
     struct tally *y = tally_new(task, x->classes, TALLY_ALL);
     y->decision = weights == x->weights ? x->decision : x->alone;
     y->conformal = weights == x->weights && x->conformal.rule ? &x->conformal : NULL;
@@ -230,7 +230,7 @@ void mixing_constant(const struct mixing *x, bool test, struct metrics *m)
     for (uint32_t f = 0; f < x->folds; f++)
         for (uint32_t c = 0; c < x->outputs; c++)
             share[c] += mixing_part(x, 0, f)->constant[c] / x->folds;
-    struct scores on = {.task = first->schema->task,
+    struct scores on = {.task = first->encoder->schema->task,
                         .rows = test ? r->count : x->rows,
                         .classes = x->classes,
                         .label = test ? r->label : x->label,
@@ -369,7 +369,7 @@ static bool parts_agree(const struct ensemble *n, struct err *e)
         if (p && !first)
             first = p;
         if (p && (p->run != i || p->outputs != first->outputs ||
-                  p->schema->task != first->schema->task ||
+                  p->encoder->schema->task != first->encoder->schema->task ||
                   part_rows_all(&p->test) != part_rows_all(&first->test) ||
                   part_rows_all(&p->left) != part_rows_all(&same_fold->left) ||
                   (!p->left.count && !n->plain) ||
@@ -400,7 +400,7 @@ static void set_rows(struct mixing *x)
     }
     x->outputs = mixing_part(x, 0, 0)->outputs;
     x->classes =
-        mixing_part(x, 0, 0)->schema->task == TASK_REGRESSION ? 0 : x->outputs;
+        mixing_part(x, 0, 0)->encoder->schema->task == TASK_REGRESSION ? 0 : x->outputs;
     gather_truth(x);
 }
 

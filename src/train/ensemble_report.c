@@ -12,7 +12,7 @@
 /* A loss in the words of the task: a squared error becomes its root. */
 static const char *loss_name(const struct mixing *x)
 {
-    return metric_of(&x->criterion, mixing_part(x, 0, 0)->schema->task)->name;
+    return metric_of(&x->criterion, mixing_part(x, 0, 0)->encoder->schema->task)->name;
 }
 
 static bool is_squared(const struct mixing *x)

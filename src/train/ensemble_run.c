@@ -91,7 +91,7 @@ struct run_part *part_of_run(const struct train_job *j, struct run *r,
     p->param_count = m->params;
     p->buffer_count = m->buffers;
     p->outputs = r->features->outputs;
-    p->schema = r->schema;
+    p->encoder = r->encoder;
     p->plan = r->plan;
     p->epochs = r->history.epochs;
     p->best_epoch = r->history.best_epoch;
@@ -100,7 +100,7 @@ struct run_part *part_of_run(const struct train_job *j, struct run *r,
     p->config = mem_string(j->config_text);
     p->known = j->table->known;
     memcpy(p->data, j->table->sha256, sizeof p->data);
-    return free_unless(answer_sample(r, &j->table->sample, first, p, e), p);
+    return free_unless(answer_sample(r, &j->table->data->sample, first, p, e), p);
 }
 
 static void own_weights(struct run_part *p)
@@ -123,7 +123,8 @@ static struct run_part *fill(const struct train_job *j, struct run *r, const str
     good = p && part_rows_answer(r, PART_VALID, &p->left, e) &&
            part_rows_answer(r, PART_TEST, &p->test, e);
     if (good) {
-        p->rows = j->table->count[PART_TRAIN] + j->table->count[PART_VALID];
+        const uint64_t *rows = j->table->split.record_count;
+        p->rows = rows[PART_TRAIN] + rows[PART_VALID];
         set_constant(r, p);
         own_weights(p);
     } else if (e->id == ERR_NONE) {

@@ -77,12 +77,12 @@ static void say_notes(const struct table *table, const struct config *c)
         log_warning("preset auto has its own %s for its members: what the config says is not used; "
                     "one network that uses it: --set model.preset=%s", c->unused,
                     preset ? preset->name : "mlp");
-    if (table->extra_columns)
+    if (table->data->extra_columns)
         log_note("%llu column%s of the file not in the config: ignored",
-                 (unsigned long long)table->extra_columns, table->extra_columns > 1 ? "s" : "");
-    if (table->blank_lines)
-        log_note("%llu blank line%s dropped", (unsigned long long)table->blank_lines,
-                 table->blank_lines > 1 ? "s" : "");
+                 (unsigned long long)table->data->extra_columns, table->data->extra_columns > 1 ? "s" : "");
+    if (table->data->blank_lines)
+        log_note("%llu blank line%s dropped", (unsigned long long)table->data->blank_lines,
+                 table->data->blank_lines > 1 ? "s" : "");
 }
 
 /* auto: a resumed training keeps the machine of its checkpoint. Else the network's products give
@@ -118,7 +118,7 @@ bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e)
     struct select_work work = {.rows = rows,
                                .flops = 3.0 * products + UPDATE * tables / j->run.batch,
                                .steps = rows / j->run.batch,
-                               .bytes = (double)j->table->bytes};
+                               .bytes = (double)table_bytes(j->table)};
     model_free(m);
     select_decide(&j->backend, &work);
     return job_open_machine(j, e);
@@ -130,7 +130,7 @@ static bool can_be_saved(const struct train_job *j, struct err *e)
     const struct ensemble *n = j->ensemble;
     bool fits = true;
     for (uint32_t i = 0; fits && i < n->members; i++) {
-        struct features *f = schema_features(ensemble_schema(j, i * n->folds));
+        struct features *f = encoder_features(ensemble_encoder(j, i * n->folds));
         struct model *m = model_plan(n->configs[i]->architecture, f, 1, 1, false, e);
         fits = m && modelfile_holds(m, e);
         model_free(m);
@@ -166,13 +166,13 @@ void job_set_run(const struct train_job *j, uint32_t run, const struct rows *enc
     const struct table *t = j->table;
     r->config = n->configs[run / n->folds];
     r->seed = seed_of(n, r->config->train.seed, run);
-    r->schema = ensemble_schema(j, run);
+    r->encoder = ensemble_encoder(j, run);
     r->from = warm_of_run(j->warm, n, run);
     r->rows = *encoded;
-    r->target = t->target;
+    r->target = t->data->target;
     r->groups = dataset_has_groups(t->data) ? t->data : NULL;
     for (int p = 0; p < PARTS; p++)
-        r->list[p] = t->list[p];
+        r->list[p] = t->split.list[p];
     if (!n->alone) {
         r->list[PART_TRAIN] = t->folds.rows[run % n->folds].trains_on;
         r->list[PART_VALID] = t->folds.rows[run % n->folds].answers;
@@ -186,7 +186,7 @@ bool job_open_run(struct train_job *j, struct err *e)
     const char *word = variable("GPU_BATCH_SIZE");
     if (!j->ensemble->alone && !j->request) /* a check: its steps are timed */
         j->view = view_make(j->table->data, j->ensemble->encoders[0], false);
-    job_set_run(j, 0, j->view ? &j->view->rows : &j->table->rows, r);
+    job_set_run(j, 0, j->view ? &j->view->rows : table_rows(j->table), r);
     if (!word || !text_to_int(word, &r->micro_most) || r->micro_most < 1)
         r->micro_most = 0;
     return run_open(r, e);
@@ -220,7 +220,8 @@ bool job_start(struct train_job *j, struct err *e)
     if (!job_read(j, e))
         return false;
     stop_phase("preparing", false);
-    if (!answer_line_names(j->schema, job_region(c), e) || !schema_holds(j->schema, e))
+    if (!answer_line_names(j->table->encoder->schema, job_region(c), e) ||
+        !encoder_holds(j->table->encoder, e))
         return false;
     say_notes(j->table, j->config);
     return true;
@@ -420,7 +421,6 @@ void job_close(struct train_job *j)
     mem_free(j->config_text);
     warm_free(j->warm);
     table_free(j->table);
-    schema_free(j->schema);
     mem_free(j->output);
     journal_close(&j->journal);
     lock_drop(&j->lock);

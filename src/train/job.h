@@ -37,7 +37,6 @@ struct train_job {
     struct machine *machine;
     double opening_s;      /* time to open it, without the part that reading the data hid */
     uint32_t folds; /* that the table is read with (table_load) */
-    struct schema *schema; /* fitted */
     struct table *table;
     char *config_text; /* resolved, portable */
     struct ensemble *ensemble; /* the runs */

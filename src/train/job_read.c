@@ -41,9 +41,10 @@ static void *read_data(void *reading)
     o.fingerprint = j->request && j->request->output && c->output.fingerprint;
     o.start = j->warm ? j->warm->file->known : NULL;
     o.progress = j->request ? j->request->progress : j->progress_style;
-    j->schema = schema_declare(&c->data, c->task, c->doc, &r->e);
-    if (j->schema)
-        j->table = table_load(j->schema, &o, j->folds, &stop, &r->e);
+    struct schema *declared = schema_declare(&c->data, c->task, c->doc, &r->e);
+    if (declared)
+        j->table = table_load(declared, &o, j->folds, &stop, &r->e);
+    schema_free(declared);
     r->ended = clock_now();
     return NULL;
 }
@@ -94,7 +95,7 @@ void transforms_say(const struct train_job *jobs, uint32_t count, uint32_t runs)
     for (uint32_t i = 0; i < count * runs; i++) {
         const struct train_job *j = &jobs[i / runs];
         const struct encoder *own = j->ensemble->encoders[i % runs];
-        const struct target_choice *c = own ? &own->choice : &j->table->choice;
+        const struct target_choice *c = own ? &own->choice : &j->table->encoder->choice;
         if (!c->made)
             continue;
         first = first ? first : c;

@@ -59,7 +59,7 @@ static bool open_one(struct ending *d, struct err *e)
         !run_finite(n, &d->best, e))
         return false;
     struct run_part *p = j->ensemble->parts[0] =
-        part_of_run(j, n, &d->best, &j->table->first, e);
+        part_of_run(j, n, &d->best, view_first(j->table->view), e);
     if (!p || (held && !part_rows_answer(n, PART_VALID, &p->left, e)))
         return false;
     mixing_of_one(x, j, j->ensemble);
@@ -171,7 +171,7 @@ static void fill_members(const struct mixing *x, struct train_result *r)
     double *alone = mem_zero(x->count, sizeof *alone);
     r->members = mem_zero(x->count, sizeof *r->members);
     r->member_count = x->count;
-    r->counts = metric_of(&x->criterion, mixing_part(x, 0, 0)->schema->task)->name;
+    r->counts = metric_of(&x->criterion, mixing_part(x, 0, 0)->encoder->schema->task)->name;
     for (uint32_t i = 0; i < x->count && !stop_wanted(); i++) { /* the caller looks too */
         struct train_member *m = &r->members[i];
         m->name = mem_string(x->n->names[x->members[i]]);

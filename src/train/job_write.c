@@ -47,16 +47,16 @@ struct storing {
 };
 
 /* The number of an encoder in the model; a new one is added. */
-static uint32_t find_encoder(struct storing *s, const struct schema *c)
+static uint32_t find_encoder(struct storing *s, struct encoder *c)
 {
     struct tensor_writer *w = tensor_writer_new();
-    struct schema_saved *kept = schema_save(c, 0, w);
+    struct encoder_saved *kept = encoder_save(c, 0, w);
     struct text bytes = {0};
     struct err ignored = {0};
     uint32_t k = 0;
     tensor_meta(w, "kind", "model");
     tensor_write_bytes(w, "encoder", &bytes, &ignored);
-    schema_saved_free(kept);
+    encoder_saved_free(kept);
     tensor_writer_free(w);
     while (k < s->f.encoder_count && (s->bytes[k].length != bytes.length ||
                                       memcmp(s->bytes[k].data, bytes.data, bytes.length) != 0))
@@ -66,8 +66,8 @@ static uint32_t find_encoder(struct storing *s, const struct schema *c)
         return k;
     }
     s->bytes[k] = bytes;
-    s->features[k] = schema_features(c);
-    s->f.encoders[k] = (struct schema *)(uintptr_t)c; /* only read */
+    s->features[k] = encoder_features(c);
+    s->f.encoders[k] = c;
     s->f.encoder_count++;
     return k;
 }
@@ -76,7 +76,7 @@ static bool store_run(struct storing *s, const struct stored_run *r, struct err 
 {
     const struct run_part *p = r->part;
     const size_t sample = (size_t)p->sample.rows * p->outputs;
-    uint32_t encoder = find_encoder(s, p->schema);
+    uint32_t encoder = find_encoder(s, p->encoder);
     struct model *m = model_plan(r->config->architecture, s->features[encoder], 1, 1, false, e);
     if (!m)
         return false;
@@ -150,13 +150,13 @@ bool job_write_model(struct train_job *j, const struct stored_run *runs, uint32_
     s.logits = mem_zero((size_t)count * (first->sample.rows + 1) * first->outputs,
                         sizeof *s.logits);
     s.f.members = mem_zero(count, sizeof *s.f.members);
-    s.f.encoders = mem_zero(count, sizeof(struct schema *));
+    s.f.encoders = mem_zero(count, sizeof *s.f.encoders);
     s.features = mem_zero(count, sizeof(struct features *));
     s.bytes = mem_zero(count, sizeof *s.bytes);
     for (uint32_t i = 0; good && i < count; i++)
         good = store_run(&s, &runs[i], e);
     metrics_text(r, &metrics);
-    s.f.schema = s.f.encoders[0];
+    s.f.schema = s.f.encoders[0]->schema;
     s.f.config_text = j->config_text;
     s.f.metrics_text = metrics.data;
     s.f.plan = first->plan;

@@ -30,7 +30,7 @@ static bool take(struct train_job *j, const char *path, const struct run_part **
     if (!p)
         return false;
     if (!*first) {
-        j->run.features = schema_features(p->schema);
+        j->run.features = encoder_features(p->encoder);
         struct text text = {0};
         if (config_resolved(j->config, j->run.features, true, &text, e))
             j->config_text = mem_string_n(text.data, text.length);

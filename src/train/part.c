@@ -58,7 +58,7 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
     const uint64_t cells = (uint64_t)p->sample.rows * p->sample.cells;
     struct tensor_writer *w = saved_new(&kind, &p->plan, p->data);
     tensor_meta(w, "stopped", p->stopped);
-    struct schema_saved *kept = schema_save(p->schema, 0, w);
+    struct encoder_saved *kept = encoder_save(p->encoder, 0, w);
     uint64_t *left = places(&p->left), *test = places(&p->test);
     saved_add(w, left_names.judged, DTYPE_I64, p->left.count + 1, left);
     saved_add(w, test_names.judged, DTYPE_I64, p->test.count + 1, test);
@@ -84,7 +84,7 @@ bool part_save(const struct run_part *p, const char *path, struct err *e)
     tensor_writer_free(w);
     mem_free(left);
     mem_free(test);
-    schema_saved_free(kept);
+    encoder_saved_free(kept);
     return good;
 }
 
@@ -165,7 +165,7 @@ static bool read_sample(const struct tensor_file *f, struct run_part *p, struct 
     if (!rows)
         return true;
     if (rows > TABLE_SAMPLE_ROWS || offsets < 2 || (offsets - 1) % rows ||
-        (offsets - 1) / rows > p->schema->column_count)
+        (offsets - 1) / rows > p->encoder->schema->column_count)
         return saved_broken(f, e, "its sample has another shape");
     s->rows = (uint32_t)rows;
     s->cells = (uint32_t)((offsets - 1) / rows);
@@ -215,11 +215,12 @@ static bool read_counters(const struct tensor_file *f, struct run_part *p, struc
 
 static bool read_all(const struct tensor_file *f, struct run_part *p, struct err *e)
 {
-    if (!read_meta(f, p, e) || !read_counters(f, p, e) || !(p->own = schema_load(f, 0, e)))
+    if (!read_meta(f, p, e) || !read_counters(f, p, e) || !(p->encoder = encoder_load(f, 0, e)))
         return false;
-    p->schema = p->own;
-    bool classes = p->own->task != TASK_REGRESSION;
-    p->outputs = classes ? vocab_count(p->own->labels) : schema_values(p->own);
+    const struct schema *s = p->encoder->schema;
+    const bool classes = s->labels != NULL;
+    p->owns = true;
+    p->outputs = classes ? vocab_count(s->labels) : schema_values(s);
     p->param_count = count_of(f, "params");
     p->buffer_count = count_of(f, "buffers");
     p->history_rows = (uint32_t)(count_of(f, "history") / HISTORY_COLUMNS);
@@ -320,7 +321,8 @@ void part_free(struct run_part *p)
 {
     if (!p)
         return;
-    schema_free(p->own);
+    if (p->owns)
+        encoder_free(p->encoder);
     fingerprint_free(p->own_known);
     if (!p->borrows) {
         mem_free(p->params);

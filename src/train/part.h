@@ -38,8 +38,8 @@ struct run_part {
     double seconds;
     double used; /* seconds of the whole training when it ended, with earlier processes */
     struct plan plan;
-    const struct schema *schema; /* fitted; the encoder of the run */
-    struct schema *own;          /* the same, if the part owns it; else NULL */
+    struct encoder *encoder; /* of the run; only read */
+    bool owns;               /* it, as a part that was read does */
     real *params, *buffers;
     bool borrows; /* them: they are a network's */
     uint64_t param_count, buffer_count;

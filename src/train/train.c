@@ -119,7 +119,7 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
                                      "data.split leaves neither");
     note_limit(j);
     warn_no_test(j, r);
-    r->rows_unlabelled = j->table->unlabelled;
+    r->rows_unlabelled = j->table->data->unlabelled;
     if (threshold_is_chosen(&j->config->cut) && !j->run.list[PART_VALID].count &&
         j->ensemble->alone) {
         err_set(e, ERR_CONFIG_CONFLICT, "`threshold` is chosen on the validation rows, and "

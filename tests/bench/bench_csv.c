@@ -89,7 +89,7 @@ static double run(const struct data_options *o, const struct json_doc *doc, bool
     if (!t && !d)
         fail(&e);
     seconds = clock_now() - began;
-    *rows = whole ? t->rows.count : d->rows.count;
+    *rows = whole ? table_rows(t)->count : d->rows.count;
     table_free(t);
     dataset_free(d);
     schema_free(s);

@@ -17,7 +17,7 @@ static void load(const void *bytes, size_t size)
     }
     for (uint32_t k = 0; k < f->member_count; k++) {
         const struct member *member = &f->members[k];
-        struct features *features = schema_features(modelfile_encoder(f, k));
+        struct features *features = encoder_features(modelfile_encoder(f, k));
         struct model *m = model_plan(member->architecture, features, 64, 1, false, &e);
         if (!m || m->params != member->param_count || m->buffers != member->buffer_count)
             abort();

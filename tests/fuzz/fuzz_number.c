@@ -68,7 +68,7 @@ static void check_run(cell_run_fn *read, const char *text, size_t size, char dec
 {
     enum { CELLS = 11 };
     struct csv_cell cells[CELLS];
-    struct number_slot slots[CELLS] = {0};
+    double offsets[CELLS] = {0};
     int32_t cell_of[CELLS];
     float out[CELLS];
     char *alone = mem_copy(text, size), usual[] = {'-', '1', '2', decimal, '5'};
@@ -78,7 +78,8 @@ static void check_run(cell_run_fn *read, const char *text, size_t size, char dec
                                      .length = own ? (uint32_t)size : sizeof usual};
         cell_of[i] = i;
     }
-    const struct cell_run r = {cell_of, cells, slots, CELLS, true, decimal, (unsigned char *)out};
+    const struct cell_run r = {cell_of, cells, offsets, CELLS, true, decimal,
+                               (unsigned char *)out};
     uint64_t bad = read(&r);
     for (int32_t i = 0; i < CELLS; i++) {
         double v = -12.5;

@@ -15,7 +15,7 @@
 static bool save(const struct modelfile *f, const char *path, struct err *e)
 {
     struct model *made[2] = {0};
-    struct features *features = schema_features(f->schema);
+    struct features *features = encoder_features(f->encoders[0]);
     bool good = true;
     for (uint32_t i = 0; good && i < f->member_count; i++) {
         good = (made[i] = model_plan(f->members[i].architecture, features, 1, 1, false, e)) != NULL;

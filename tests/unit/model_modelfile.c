@@ -18,7 +18,7 @@ static const char config[] = "{\"task\":\"multiclass\",\"model\":{\"preset\":\"m
                              "\"layers\":[{\"type\":\"dense\",\"units\":6},{\"type\":\"batch_"
                              "norm\"},{\"type\":\"relu\"},{\"type\":\"dropout\"}]}}";
 
-static struct schema *schema_of_case(void)
+static struct encoder *encoder_of_case(void)
 {
     static const struct {
         const char *name;
@@ -48,16 +48,15 @@ static struct schema *schema_of_case(void)
         s->columns[i].dim = 2;
     }
     schema_layout(s);
+    struct encoder *c = encoder_new(s);
     for (size_t i = 0; i < 3; i++) {
-        vocab_add(s->columns[1].vocab, cities[i], strlen(cities[i]));
+        vocab_add(c->columns[1].vocab, cities[i], strlen(cities[i]));
         vocab_add(s->labels, labels[i], strlen(labels[i]));
     }
-    for (uint32_t i = 0; i < s->number_count; i++)
-        s->numbers[i] = (struct number_slot){
+    for (uint32_t i = 0; i < c->number_count; i++)
+        c->numbers[i] = (struct number_slot){
             .scale = SCALE_STANDARD, .factor = 0.5, .low = -1, .high = 1, .indicator = i == 1};
-    s->coding.scale = 1;
-    s->fitted = true;
-    return s;
+    return c;
 }
 
 static struct architecture *architecture_of_case(void)
@@ -73,7 +72,7 @@ static struct architecture *architecture_of_case(void)
 static struct model *planned(const struct modelfile *f, const struct architecture *a)
 {
     struct err e = {0};
-    struct features *features = schema_features(f->schema);
+    struct features *features = encoder_features(f->encoders[0]);
     struct model *m = model_plan(a, features, 1, 1, false, &e);
     features_free(features);
     return m;
@@ -95,7 +94,9 @@ static bool save(const struct modelfile *f, const char *path, char digest[65], s
 static struct modelfile *model_with(uint64_t seed, uint32_t members)
 {
     struct modelfile *f = mem_zero(1, sizeof *f);
-    f->schema = schema_of_case();
+    f->encoders = mem_zero(1, sizeof *f->encoders);
+    f->encoders[f->encoder_count++] = encoder_of_case();
+    f->schema = f->encoders[0]->schema;
     f->config_text = mem_string(config);
     f->metrics_text = mem_string("{\"valid\":{\"accuracy\":0.5}}");
     f->plan = (struct plan){.backend = "cpu",

@@ -99,14 +99,14 @@ static void trees(void)
 /* --- edges --- */
 
 /* A column with these options and values; the target of row i is i % 5 < 2, of a regression i. */
-static struct schema *fitted(const char *options, int task, const float *v, uint64_t rows,
+static struct encoder *fitted(const char *options, int task, const float *v, uint64_t rows,
                              bool backwards)
 {
     struct err e = {0};
     struct text config = {0};
     text_printf(&config, COLUMNS("\"a\": {\"type\": \"numeric\", %s}"), options);
     struct schema *s = schema_need(config.data, task);
-    struct table *t = table_make(s, rows, 4);
+    struct sheet *t = table_make(s, rows, 4);
     if (task == TASK_BINARY) {
         vocab_add(s->labels, "0", 1);
         vocab_add(s->labels, "1", 1);
@@ -117,27 +117,30 @@ static struct schema *fitted(const char *options, int task, const float *v, uint
         if (task == TASK_REGRESSION)
             t->target[row] = (double)i;
         else
-            put_int(t, row, s->format.at_target, i % 5 < 2);
+            put_int(t, row, s->raw.at_target, i % 5 < 2);
     }
     table_index(t);
     ok(table_fit(s, t, &e), "fitted with %s: %s", options, e.what);
+    struct encoder *c = t->encoder;
+    t->encoder = NULL;
     table_drop(t);
+    schema_free(s);
     text_free(&config);
-    return s;
+    return c;
 }
 
 static void check_edges(const char *options, int task, const float *v, uint64_t rows,
                         const float *want, uint32_t count, const char *name)
 {
     for (int backwards = 0; backwards < 2; backwards++) {
-        struct schema *s = fitted(options, task, v, rows, backwards);
-        const struct number_slot *n = &s->numbers[0];
+        struct encoder *c = fitted(options, task, v, rows, backwards);
+        const struct number_slot *n = &c->numbers[0];
         bool same = n->edge_count == count;
         for (uint32_t i = 0; same && i < count; i++)
             same = n->edges[i] >= want[i] && n->edges[i] <= want[i];
         ok(same, "%s%s: %u edges", name, backwards ? ", rows in another order" : "",
            n->edge_count);
-        schema_free(s);
+        encoder_free(c);
     }
 }
 
@@ -168,18 +171,18 @@ static void edges(void)
         steps[i] = i % 5 < 2 ? (float)(i % 2) : (float)(5 + i % 3);
     check_edges(PLE("none") ", \"edges\": \"tree\"", TASK_BINARY, steps, 100,
                 (const float[]){0, 3, 7}, 3, "a tree on two classes");
-    struct schema *s = fitted(PLE("none"), TASK_REGRESSION, line, 10, false);
-    struct features *f = schema_features(s);
+    struct encoder *c = fitted(PLE("none"), TASK_REGRESSION, line, 10, false);
+    struct features *f = encoder_features(c);
     ok(f->numbers && f->numbers[0].bins == 4 && f->numbers[0].alone && f->edge_count == 5,
        "features have the edges; the number is no input");
     features_free(f);
-    schema_free(s);
-    s = fitted("\"encode\": [\"plain\", \"ple\"]", TASK_REGRESSION, line, 10, false);
-    ok(s->numbers[0].edge_count && !s->numbers[0].alone, "both: the number is an input");
-    schema_free(s);
-    s = fitted("\"encode\": \"plain\"", TASK_REGRESSION, line, 10, false);
-    ok(!s->numbers[0].edge_count && !s->numbers[0].alone, "plain: no edges");
-    schema_free(s);
+    encoder_free(c);
+    c = fitted("\"encode\": [\"plain\", \"ple\"]", TASK_REGRESSION, line, 10, false);
+    ok(c->numbers[0].edge_count && !c->numbers[0].alone, "both: the number is an input");
+    encoder_free(c);
+    c = fitted("\"encode\": \"plain\"", TASK_REGRESSION, line, 10, false);
+    ok(!c->numbers[0].edge_count && !c->numbers[0].alone, "plain: no edges");
+    encoder_free(c);
 }
 
 /* --- log1p, clip --- */
@@ -187,26 +190,26 @@ static void edges(void)
 static void scales(void)
 {
     const float v[] = {0, 1, 3, 7, -1, NAN};
-    struct schema *s = fitted("\"transform\": \"log1p\", \"scale\": \"none\"", TASK_REGRESSION, v,
+    struct encoder *c = fitted("\"transform\": \"log1p\", \"scale\": \"none\"", TASK_REGRESSION, v,
                               6, false);
     float x[] = {0, 1, -1, 7, NAN};
-    number_apply(&s->numbers[0], x, 5);
+    number_apply(&c->numbers[0], x, 5);
     is_near((double)x[1], log(2), 1e-7, "log1p");
     is_near((double)x[2], -log(2), 1e-7, "log1p of a negative number");
     is_near((double)x[3], log(8), 1e-7, "log1p of a larger one");
     is_near((double)x[4], log(2), 1e-7, "the median is imputed behind log1p");
-    ok(s->numbers[0].low >= -1 && s->numbers[0].low <= -1 && s->numbers[0].high >= 7,
+    ok(c->numbers[0].low >= -1 && c->numbers[0].low <= -1 && c->numbers[0].high >= 7,
        "the range is that of the file");
-    schema_free(s);
+    encoder_free(c);
     const float w[] = {1, 2, 3, 4, 5};
-    s = fitted("\"scale\": \"clip\"", TASK_REGRESSION, w, 5, false);
+    c = fitted("\"scale\": \"clip\"", TASK_REGRESSION, w, 5, false);
     float y[] = {3, 5, 1e6f, -1e6f};
-    number_apply(&s->numbers[0], y, 4);
+    number_apply(&c->numbers[0], y, 4);
     is_near((double)y[0], 0, 1e-7, "the median is 0");
     is_near((double)y[1], 1 / sqrt(1 + 1.0 / 9), 1e-6, "a quartile range away");
     is_near((double)y[2], 3, 1e-5, "far above");
     is_near((double)y[3], -3, 1e-5, "far below");
-    schema_free(s);
+    encoder_free(c);
 }
 
 int main(void)

@@ -41,7 +41,7 @@ static size_t random_text(char *out)
 static bool same_run(cell_run_fn *read, size_t count, char decimal)
 {
     struct csv_cell cells[NUMBER_RUN_MOST];
-    struct number_slot slots[NUMBER_RUN_MOST] = {0};
+    double offsets[NUMBER_RUN_MOST];
     int32_t cell_of[NUMBER_RUN_MOST];
     float out[NUMBER_RUN_MOST];
     uint64_t bad = 0;
@@ -56,12 +56,12 @@ static bool same_run(cell_run_fn *read, size_t count, char decimal)
         memcpy(own, text, n);
         cells[place] = (struct csv_cell){.text = own, .length = (uint32_t)n};
         cell_of[i] = (int32_t)place;
-        slots[i].offset = draw(3) ? 0 : (double)draw(1000);
+        offsets[i] = draw(3) ? 0 : (double)draw(1000);
         if (!draw(4)) /* then all bits of the double count: the difference is 0 */
-            number_parse(own, n, decimal, &slots[i].offset);
+            number_parse(own, n, decimal, &offsets[i]);
         out[i] = -1.5F;
     }
-    const struct cell_run r = {cell_of, cells,   slots,
+    const struct cell_run r = {cell_of, cells,   offsets,
                                count,   together, decimal, (unsigned char *)out};
     bad = read(&r);
     bool same = count == NUMBER_RUN_MOST || bad >> count == 0;
@@ -70,7 +70,7 @@ static bool same_run(cell_run_fn *read, size_t count, char decimal)
         double v;
         bool good = number_parse(cell->text, cell->length, decimal, &v) == NUMBER_OK;
         bool done = !(bad >> i & 1);
-        float want = done ? (float)(v - slots[i].offset) : -1.5F;
+        float want = done ? (float)(v - offsets[i]) : -1.5F;
         plain_read += done;
         if ((done && !good) || memcmp(&want, &out[i], sizeof want) != 0) {
             printf("# \"%.*s\"\n", (int)cell->length, cell->text);
@@ -105,10 +105,10 @@ static void test_runs(const char *name, cell_run_fn *read)
        name, plain_read);
 }
 
-/* --- a fitted schema --- */
+/* --- an encoder --- */
 
 struct one_row {
-    struct schema *s;
+    struct encoder *c;
     struct binding b;
     struct csv_cells cells;
     struct csv_block block;
@@ -125,9 +125,9 @@ static bool parse_as(struct one_row *r, const char *line, bool labelled, const u
     err_clear(&r->e);
     r->block =
         (struct csv_block){.bytes = line, .size = strlen(line), .path = "new.csv", .first_line = 7};
-    return csv_cells_parse(&r->s->dialect, &r->block, r->b.cells, &r->cells, &r->e) &&
-           cell_parse(r->s, &r->b, &r->block, &r->cells, 0, labelled,
-                      raw ? &(struct raw_record){r->s, raw} : NULL, r->record, r->drift, NULL,
+    return csv_cells_parse(&r->c->schema->dialect, &r->block, r->b.cells, &r->cells, &r->e) &&
+           cell_parse(r->c, &r->b, &r->block, &r->cells, 0, labelled,
+                      raw ? &(struct raw_record){r->c, raw} : NULL, r->record, r->drift, NULL,
                       &r->e);
 }
 
@@ -139,28 +139,34 @@ static bool parse(struct one_row *r, const char *line, bool labelled)
 static int32_t category(const struct one_row *r, uint32_t slot)
 {
     int32_t v;
-    memcpy(&v, r->record + r->s->format.at_category + 4 * slot, sizeof v);
+    memcpy(&v, r->record + r->c->format.at_category + 4 * slot, sizeof v);
     return v;
 }
 
 static int32_t label(const struct one_row *r)
 {
     int32_t v;
-    memcpy(&v, r->record + r->s->format.at_target, sizeof v);
+    memcpy(&v, r->record + r->c->format.at_target, sizeof v);
     return v;
 }
 
-static void fit(struct schema *s)
+static void add_values(struct vocab *v)
 {
+    vocab_add(v, "a", 1);
+    vocab_add(v, "b", 1);
+}
+
+static struct encoder *fit(struct schema *s)
+{
+    struct encoder *c = encoder_new(s);
     for (size_t i = 0; i < s->column_count; i++)
-        if (s->columns[i].vocab) {
-            vocab_add(s->columns[i].vocab, "a", 1);
-            vocab_add(s->columns[i].vocab, "b", 1);
-        }
-    s->numbers[0].low = 0;
-    s->numbers[0].high = 10;
-    s->fitted = true;
+        if (c->columns[i].vocab)
+            add_values(c->columns[i].vocab);
+    add_values(s->labels);
+    c->numbers[0].low = 0;
+    c->numbers[0].high = 10;
     s->file_columns = 6;
+    return c;
 }
 
 static void test_fitted(void)
@@ -171,10 +177,10 @@ static void test_fitted(void)
         "{\"type\": "
         "\"categorical\", \"unknown\": \"error\"}, \"w\": \"weight\"}}}";
     struct one_row r = {0};
-    r.s = schema_of(config, TASK_BINARY, &r.e);
-    ok(r.s && schema_bind(r.s, names, 6, BIND_TARGET, &r.b, &r.e), "bound: %s", r.e.what);
-    fit(r.s);
-    r.drift = drift_new(r.s, NULL);
+    struct schema *s = schema_of(config, TASK_BINARY, &r.e);
+    ok(s && schema_bind(s, names, 6, BIND_TARGET, &r.b, &r.e), "bound: %s", r.e.what);
+    r.c = fit(s);
+    r.drift = drift_new(r.c, NULL);
     ok(parse(&r, "5,a,b,a,b,2\n", true) && category(&r, 0) == 2 && category(&r, 1) == 3 &&
            label(&r) == 1,
        "known categories have their slots: %s", r.e.what);
@@ -195,7 +201,7 @@ static void test_fitted(void)
     is_int((int64_t)r.drift->outside[0], 1, "a number outside the range of training is counted");
     is_int((int64_t)r.drift->unknown[1], 1, "an unknown category is");
     is_int((int64_t)r.drift->missing[0], 1, "a missing number is");
-    /* the numbers of another record, where missing ones are not an error of this schema */
+    /* the numbers of another record, where missing ones are not an error of this encoder */
     unsigned char raw[sizeof r.record], whole[sizeof r.record];
     for (int i = 0; i < 2; i++) {
         const char *line = i ? "NA,a,b,b,z,1\n" : "5,a,b,b,z,1\n";
@@ -204,23 +210,23 @@ static void test_fitted(void)
         memcpy(whole, r.record, sizeof whole);
         memset(r.record, 1, sizeof r.record);
         ok(parse_as(&r, line, false, raw) &&
-               memcmp(r.record, whole, r.s->format.stride) == 0,
+               memcmp(r.record, whole, r.c->format.stride) == 0,
            "its numbers copied: the same record");
     }
     ok(parse_as(&r, "7,b,b,b,z,1\n", false, raw) && category(&r, 0) == 3 &&
            memcmp(r.record, raw, sizeof(float)) == 0,
        "categories are read again, numbers are not");
-    r.s->columns[0].impute = IMPUTE_ERROR;
+    s->columns[0].impute = IMPUTE_ERROR;
     ok(!parse_as(&r, "NA,a,b,b,z,1\n", false, raw), "a missing number, where that is an error");
-    struct drift *sum = drift_new(r.s, NULL);
-    drift_add(sum, r.drift, r.s);
-    drift_add(sum, r.drift, r.s);
+    struct drift *sum = drift_new(r.c, NULL);
+    drift_add(sum, r.drift, r.c);
+    drift_add(sum, r.drift, r.c);
     is_int((int64_t)sum->outside[0], 2, "counts add up");
     drift_free(sum);
     drift_free(r.drift);
     csv_cells_free(&r.cells);
     binding_free(&r.b);
-    schema_free(r.s);
+    encoder_free(r.c);
 }
 
 int main(void)

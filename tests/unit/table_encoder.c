@@ -10,7 +10,7 @@ static void test_target(void)
 {
     struct err e = {0};
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
-    struct table *t = table_make(s, 4, 3);
+    struct sheet *t = table_make(s, 4, 3);
     const double y[] = {1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 12};
     for (uint64_t i = 0; i < 4; i++) {
         put_number(t, i, 0, (float)i);
@@ -19,11 +19,11 @@ static void test_target(void)
     }
     table_index(t);
     ok(table_fit(s, t, &e), "fitted: %s", e.what);
-    is_near(s->coding.center, 1e9 + 2, 1e-6, "center");
-    is_near(s->coding.scale, sqrt(2.0 / 3), 1e-9, "scale");
+    is_near(t->encoder->coding.center, 1e9 + 2, 1e-6, "center");
+    is_near(t->encoder->coding.scale, sqrt(2.0 / 3), 1e-9, "scale");
     float first, last;
-    memcpy(&first, rows_at(&t->rows, 0) + s->format.at_target, sizeof first);
-    memcpy(&last, rows_at(&t->rows, 3) + s->format.at_target, sizeof last);
+    memcpy(&first, rows_at(&t->rows, 0) + s->raw.at_target, sizeof first);
+    memcpy(&last, rows_at(&t->rows, 3) + s->raw.at_target, sizeof last);
     is_near((double)first, -sqrt(1.5), 1e-6, "a training row");
     is_near((double)last, 10 * sqrt(1.5), 1e-5, "a test row on the same scale");
     table_drop(t);
@@ -71,13 +71,13 @@ static void test_target(void)
     table_index(t);
     ok(table_fit(s, t, &e) && warnings_with(t, "target", "same value"),
        "a constant target is warned of");
-    ok(s->coding.scale >= 1 && s->coding.scale <= 1, "and not divided by 0");
+    ok(t->encoder->coding.scale >= 1 && t->encoder->coding.scale <= 1, "and not divided by 0");
     table_drop(t);
     schema_free(s);
 
     s = schema_need(COLUMNS("\"a\": \"numeric\", \"w\": \"weight\""), TASK_REGRESSION);
     t = table_make(s, 2, 3);
-    put_int(t, 0, s->format.at_weight, 0);
+    put_int(t, 0, s->raw.at_weight, 0);
     t->part[1] = PART_VALID;
     put_number(t, 0, 0, 1);
     table_index(t);
@@ -106,12 +106,10 @@ static double offset(const char *type, const char *const *texts, size_t count, c
     }
     const char *name = "a";
     struct binding b;
-    s->fitted = true; /* so that the target may be absent */
     if (!schema_bind(s, &name, 1, BIND_FEATURES, &b, &e))
         ok(false, "bound: %s", e.what);
-    s->fitted = false;
     schema_offsets_decide(s, &b, &parsed);
-    double result = s->numbers[0].offset;
+    double result = s->offsets[0];
     binding_free(&b);
     schema_free(s);
     text_free(&config);
@@ -137,7 +135,7 @@ static void test_offsets(void)
 
 /* --- the same, however it is done --- */
 
-static struct schema *large(bool backwards, struct table **table)
+static struct encoder *large(bool backwards, struct sheet **table)
 {
     enum { ROWS = 40000, COLUMNS = 5 };
     struct err e = {0};
@@ -146,7 +144,7 @@ static struct schema *large(bool backwards, struct table **table)
                             "\"numeric\", \"scale\": \"robust\"}, \"d\": \"numeric\","
                             "\"e\": \"numeric\""),
                     TASK_REGRESSION);
-    struct table *t = table_make(s, ROWS, 10);
+    struct sheet *t = table_make(s, ROWS, 10);
     for (uint32_t i = 0; i < ROWS; i++) {
         uint32_t row = backwards ? ROWS - 1 - i : i;
         for (uint32_t k = 0; k < COLUMNS; k++) {
@@ -158,11 +156,12 @@ static struct schema *large(bool backwards, struct table **table)
     }
     table_index(t);
     ok(table_fit(s, t, &e), "fitted: %s", e.what);
+    schema_free(s);
     *table = t;
-    return s;
+    return t->encoder;
 }
 
-static bool same_numbers(const struct schema *a, const struct schema *b)
+static bool same_numbers(const struct encoder *a, const struct encoder *b)
 {
     bool same = true;
     for (uint32_t k = 0; k < a->number_count; k++) {
@@ -179,21 +178,21 @@ static bool same_numbers(const struct schema *a, const struct schema *b)
 
 static void test_same(void)
 {
-    struct table *t, *u, *v;
-    struct schema *one = large(false, &t);
+    struct sheet *t, *u, *v;
+    struct encoder *one = large(false, &t);
     threads_start(3);
-    struct schema *three = large(false, &u);
+    struct encoder *three = large(false, &u);
     ok(same_numbers(one, three), "three threads fit the same numbers");
-    struct schema *other = large(true, &v);
+    struct encoder *other = large(true, &v);
     ok(same_numbers(one, other), "and so does another order of the rows");
     threads_stop();
 
     /* One call for a whole chunk, or one for each record. */
     for (uint64_t i = 0; i < t->rows.count; i++)
-        column_apply(one, rows_at(&t->rows, i), 1);
+        encoder_apply(one, rows_at(&t->rows, i), 1);
     for (uint64_t c = 0; c << 10 < u->rows.count; c++) {
         uint64_t left = u->rows.count - (c << 10);
-        column_apply(three, u->rows.chunks[c], left < 1024 ? left : 1024);
+        encoder_apply(three, u->rows.chunks[c], left < 1024 ? left : 1024);
     }
     bool same = true;
     for (uint64_t i = 0; i < t->rows.count; i++)
@@ -202,9 +201,6 @@ static void test_same(void)
     table_drop(t);
     table_drop(u);
     table_drop(v);
-    schema_free(one);
-    schema_free(three);
-    schema_free(other);
 }
 
 int main(void)

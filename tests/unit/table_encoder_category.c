@@ -4,10 +4,10 @@
 
 /* --- categories --- */
 
-static struct table *category_table(struct schema *s)
+static struct sheet *category_table(struct schema *s)
 {
     const char *const v[] = {"b", "10", "b", NULL, "rare", "b", "10", "new", "rare", NULL};
-    struct table *t = table_make(s, 10, 2);
+    struct sheet *t = table_make(s, 10, 2);
     for (uint64_t i = 0; i < 10; i++) {
         put_category(t, i, s, 0, v[i]);
         t->target[i] = (double)i;
@@ -21,17 +21,17 @@ static void test_categories(void)
 {
     struct err e = {0};
     struct schema *s = schema_need(COLUMNS("\"c\": \"categorical\""), TASK_REGRESSION);
-    struct table *t = category_table(s);
-    uint32_t at = s->format.at_category;
+    struct sheet *t = category_table(s);
+    uint32_t at = s->raw.at_category;
     ok(table_fit(s, t, &e), "fitted: %s", e.what);
-    is_int(vocab_count(s->columns[0].vocab), 3, "the values of training rows");
+    is_int(vocab_count(t->encoder->columns[0].vocab), 3, "the values of training rows");
     is_int(get_int(t, 1, at), 2, "\"10\" is the first by bytes");
     is_int(get_int(t, 0, at), 3, "then \"b\"");
     is_int(get_int(t, 4, at), 4, "then \"rare\"");
     is_int(get_int(t, 3, at), 0, "missing");
     is_int(get_int(t, 7, at), 1, "a value of validation alone is unknown");
     is_int(get_int(t, 8, at), 4, "a known one is not");
-    is_int(s->columns[0].missing, 1, "missing cells of training rows");
+    is_int(t->encoder->columns[0].missing, 1, "missing cells of training rows");
     table_drop(t);
     schema_free(s);
 
@@ -40,7 +40,7 @@ static void test_categories(void)
         TASK_REGRESSION);
     t = category_table(s);
     ok(table_fit(s, t, &e), "fitted: %s", e.what);
-    is_int(vocab_count(s->columns[0].vocab), 2, "a rare value is left out");
+    is_int(vocab_count(t->encoder->columns[0].vocab), 2, "a rare value is left out");
     is_int(get_int(t, 4, at), 0, "and is as good as missing");
     table_drop(t);
     schema_free(s);
@@ -64,10 +64,10 @@ static void test_categories(void)
 
 /* --- labels --- */
 
-static struct table *label_table(struct schema *s, const char *const *labels, uint64_t rows,
+static struct sheet *label_table(struct schema *s, const char *const *labels, uint64_t rows,
                                  uint64_t train)
 {
-    struct table *t = table_make(s, rows, 2);
+    struct sheet *t = table_make(s, rows, 2);
     for (uint64_t i = 0; i < rows; i++) {
         put_number(t, i, 0, (float)i);
         put_label(t, i, s, labels[i]);
@@ -88,23 +88,24 @@ static void check_labels(const char *name, int task, const char *positive,
         text_printf(&config, "\"positive\": \"%s\", ", positive);
     text_put(&config, "\"columns\": {\"a\": \"numeric\"}}}");
     struct schema *s = schema_need(config.data, task);
-    struct table *t = label_table(s, labels, rows, train);
+    struct sheet *t = label_table(s, labels, rows, train);
     bool good = table_fit(s, t, &e);
     if (want && ok(good, "%s: %s", name, e.what)) {
+        const struct schema *made = t->encoder->schema;
         char list[100] = "";
         size_t at = 0;
-        for (uint32_t i = 0; i < vocab_count(s->labels); i++)
+        for (uint32_t i = 0; i < vocab_count(made->labels); i++)
             at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i ? "|" : "",
-                                   vocab_text(s->labels, i, NULL));
+                                   vocab_text(made->labels, i, NULL));
         is_string(list, want, name);
         bool right = true;
         for (uint64_t i = 0; i < rows; i++)
             right &=
-                strcmp(vocab_text(s->labels, (uint32_t)get_int(t, i, s->format.at_target), NULL),
+                strcmp(vocab_text(made->labels, (uint32_t)get_int(t, i, s->raw.at_target), NULL),
                        labels[i]) == 0;
         ok(right, "%s: rows keep their label", name);
         if (task == TASK_BINARY)
-            is_string(s->positive, vocab_text(s->labels, 1, NULL),
+            is_string(made->positive, vocab_text(made->labels, 1, NULL),
                       "the positive label is the last");
     } else if (!want) {
         ok(!good && (int)e.id == id && err_exit(&e) == EXIT_DATA, "%s: %s", name, e.what);
@@ -134,7 +135,7 @@ static void test_labels(void)
     struct err e = {0};
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_BINARY);
     const char *const lacking[] = {"a", "b", "a", "a"};
-    struct table *t = label_table(s, lacking, 4, 2);
+    struct sheet *t = label_table(s, lacking, 4, 2);
     ok(table_fit(s, t, &e) && warnings_with(t, "validation", "\"b\""),
        "a class that validation lacks");
     table_drop(t);

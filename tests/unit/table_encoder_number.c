@@ -3,10 +3,10 @@
 #include "csv/form/date.h"
 #include "table_help.h"
 
-static void apply_all(const struct schema *s, struct table *t)
+static void apply_all(struct sheet *t)
 {
     for (uint64_t i = 0; i < t->rows.count; i++)
-        column_apply(s, rows_at(&t->rows, i), 1);
+        encoder_apply(t->encoder, rows_at(&t->rows, i), 1);
 }
 
 /* Training rows hold 1, 2, 3, 4, 100 and a missing one; a validation row is far away and must
@@ -17,7 +17,7 @@ static void check_scale(const char *options, int scale, double center, double fa
     struct text config = {0};
     text_printf(&config, COLUMNS("\"a\": {\"type\": \"numeric\", %s}"), options);
     struct schema *s = schema_need(config.data, TASK_REGRESSION);
-    struct table *t = table_make(s, 7, 2);
+    struct sheet *t = table_make(s, 7, 2);
     const float v[] = {4, 1, 100, NAN, 3, 2, 1e9f};
     for (int i = 0; i < 7; i++) {
         put_number(t, (uint64_t)i, 0, v[i]);
@@ -26,7 +26,7 @@ static void check_scale(const char *options, int scale, double center, double fa
     t->part[6] = PART_VALID;
     table_index(t);
     ok(table_fit(s, t, &e), "fitted with %s: %s", options, e.what);
-    const struct number_slot *n = &s->numbers[0];
+    const struct number_slot *n = &t->encoder->numbers[0];
     is_int(n->scale, scale, "scale");
     is_near(n->center, center, 1e-12 * fabs(center), "center");
     is_near(n->factor, factor, 1e-12 * factor, "factor");
@@ -34,12 +34,12 @@ static void check_scale(const char *options, int scale, double center, double fa
     ok(n->indicator, "an indicator");
     ok(n->low >= 1 && n->low <= 1 && n->high >= 100 && n->high <= 100,
        "range of the training rows");
-    is_int(s->columns[0].missing, 1, "missing cells are counted");
-    apply_all(s, t);
+    is_int(t->encoder->columns[0].missing, 1, "missing cells are counted");
+    apply_all(t);
     is_near(get_number(t, 0, 0), (4 - center) * factor, 1e-6, "a value is scaled");
     is_near(get_number(t, 3, 0), ((double)fill - center) * factor, 1e-6,
             "a missing one is imputed");
-    ok(get_int(t, 3, s->format.at_missing) == 1, "and its bit stays");
+    ok(get_int(t, 3, s->raw.at_missing) == 1, "and its bit stays");
     table_drop(t);
     schema_free(s);
     text_free(&config);
@@ -55,10 +55,10 @@ static void test_scales(void)
     check_scale("\"scale\": \"none\"", SCALE_NONE, 0, 1, 3);
 }
 
-static struct table *one_column(struct schema *s, const float *v, uint64_t rows)
+static struct sheet *one_column(struct schema *s, const float *v, uint64_t rows)
 {
     struct err e = {0};
-    struct table *t = table_make(s, rows, 3);
+    struct sheet *t = table_make(s, rows, 3);
     for (uint64_t i = 0; i < rows; i++) {
         put_number(t, i, 0, v[i]);
         t->target[i] = (double)i;
@@ -73,7 +73,7 @@ static int chosen(uint32_t rows, uint32_t values, uint32_t same)
 {
     struct err e = {0};
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
-    struct table *t = table_make(s, rows, 6);
+    struct sheet *t = table_make(s, rows, 6);
     for (uint32_t i = 0; i < rows; i++) {
         put_number(t, i, 0, i < same ? 0 : (float)(i % values));
         t->target[i] = i;
@@ -81,7 +81,7 @@ static int chosen(uint32_t rows, uint32_t values, uint32_t same)
     table_index(t);
     if (!table_fit(s, t, &e))
         ok(false, "fitted: %s", e.what);
-    int scale = s->numbers[0].scale;
+    int scale = t->encoder->numbers[0].scale;
     table_drop(t);
     schema_free(s);
     return scale;
@@ -94,8 +94,8 @@ static int chosen_far(int rows)
     float *v = mem_alloc((uint64_t)rows, sizeof *v);
     for (int i = 0; i < rows; i++)
         v[i] = expf(10 * (float)i / (float)rows);
-    struct table *t = one_column(s, v, (uint64_t)rows);
-    int scale = s->numbers[0].scale;
+    struct sheet *t = one_column(s, v, (uint64_t)rows);
+    int scale = t->encoder->numbers[0].scale;
     table_drop(t);
     schema_free(s);
     mem_free(v);
@@ -117,11 +117,11 @@ static void test_auto_far(void)
         second += ((double)v[i] - mean) * ((double)v[i] - mean);
     const double factor = 1 / sqrt(second / (ROWS - FAR_ROWS));
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
-    struct table *t = one_column(s, v, ROWS);
-    is_int(s->numbers[0].scale, SCALE_STANDARD, "auto with a value far out in many rows");
-    is_near(s->numbers[0].center, mean, 1e-9, "  the mean is that of the others");
-    is_near(s->numbers[0].factor, factor, 1e-9, "  so is the deviation");
-    apply_all(s, t);
+    struct sheet *t = one_column(s, v, ROWS);
+    is_int(t->encoder->numbers[0].scale, SCALE_STANDARD, "auto with a value far out in many rows");
+    is_near(t->encoder->numbers[0].center, mean, 1e-9, "  the mean is that of the others");
+    is_near(t->encoder->numbers[0].factor, factor, 1e-9, "  so is the deviation");
+    apply_all(t);
     is_near(get_number(t, 0, 0), (20 - 59 - mean) * factor, 1e-5, "  and it is one range away");
     table_drop(t);
     schema_free(s);
@@ -129,7 +129,7 @@ static void test_auto_far(void)
         v[i] = 40;
     s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     t = one_column(s, v, ROWS);
-    ok(s->numbers[0].center < mean - 20, "in nine rows it is a value as any other");
+    ok(t->encoder->numbers[0].center < mean - 20, "in nine rows it is a value as any other");
     table_drop(t);
     schema_free(s);
 }
@@ -161,8 +161,8 @@ static void test_constant(void)
         text_printf(&config, COLUMNS("\"a\": {\"type\": \"numeric\", \"scale\": \"%s\"}"),
                     scales[i]);
         struct schema *s = schema_need(config.data, TASK_REGRESSION);
-        struct table *t = one_column(s, v, 7);
-        apply_all(s, t);
+        struct sheet *t = one_column(s, v, 7);
+        apply_all(t);
         is_near(get_number(t, 3, 0), i == 5 ? (double)0.1f : 0, 1e-7, "a constant is no NaN");
         ok(warnings_with(t, "\"a\"", "same value"), "and is warned of");
         table_drop(t);
@@ -172,8 +172,8 @@ static void test_constant(void)
     struct schema *s = schema_need(COLUMNS("\"a\": {\"type\": \"numeric\", \"scale\": \"robust\"}"),
                                    TASK_REGRESSION);
     const float spike[] = {5, 5, 5, 5, 5, 5, 9};
-    struct table *t = one_column(s, spike, 7);
-    is_near(s->numbers[0].factor, 0.5, 1e-12, "without quartiles the half range serves");
+    struct sheet *t = one_column(s, spike, 7);
+    is_near(t->encoder->numbers[0].factor, 0.5, 1e-12, "without quartiles the half range serves");
     table_drop(t);
     schema_free(s);
 }
@@ -188,9 +188,9 @@ static void see_later(const char *options, int rows, int rare, float later, doub
     float *v = mem_alloc((uint64_t)rows, sizeof *v);
     for (int i = 0; i < rows; i++)
         v[i] = i >= rows - rare ? (float)(1 + i % 3) : 0;
-    struct table *t = one_column(s, v, (uint64_t)rows);
+    struct sheet *t = one_column(s, v, (uint64_t)rows);
     put_number(t, 1, 0, later);
-    apply_all(s, t);
+    apply_all(t);
     seen[0] = (double)get_number(t, 0, 0);
     seen[1] = (double)get_number(t, 1, 0);
     table_drop(t);
@@ -230,8 +230,8 @@ static void test_large(void)
     for (int i = 0; i < ROWS; i++)
         v[i] = 5310000.f + (float)(i * 13);
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
-    struct table *t = one_column(s, v, ROWS);
-    const struct number_slot *n = &s->numbers[0];
+    struct sheet *t = one_column(s, v, ROWS);
+    const struct number_slot *n = &t->encoder->numbers[0];
     is_int(n->scale, SCALE_QUANTILE, "northings of a map go by rank");
     is_near(n->most, quantile_normal(1 - 0.5 / ROWS), 1e-12, "and end where ranks do");
     is_near(n->least, -n->most, 1e-6, "on both sides");
@@ -245,8 +245,8 @@ static void test_filled(void)
     struct schema *s = schema_need(COLUMNS("\"a\": {\"type\": \"numeric\", \"impute\": \"zero\"}"),
                                    TASK_REGRESSION);
     const float v[] = {1000, 1001, 1002, 1003, NAN};
-    struct table *t = one_column(s, v, 5);
-    apply_all(s, t);
+    struct sheet *t = one_column(s, v, 5);
+    apply_all(t);
     is_near(get_number(t, 4, 0), -1001.5 / sqrt(1.25), 1e-3, "0 in place of a missing one");
     table_drop(t);
     schema_free(s);
@@ -258,15 +258,16 @@ static void test_rounding(void)
     struct err e = {0};
     struct schema *s = schema_need(
         COLUMNS("\"a\": {\"type\": \"numeric\", \"scale\": \"standard\"}"), TASK_REGRESSION);
-    struct table *t = table_make(s, 40, 2);
-    s->numbers[0].offset = 1.7e9;
+    struct sheet *t = table_make(s, 40, 2);
+    t->encoder->numbers[0].offset = 1.7e9;
     for (uint64_t i = 0; i < 40; i++) {
         put_number(t, i, 0, i % 2 ? 1e-6f : 0);
         t->target[i] = (double)i;
     }
     table_index(t);
     ok(table_fit(s, t, &e), "fitted: %s", e.what);
-    is_near(s->numbers[0].factor, 0, 0, "1,700,000,000 and a millionth more are a constant");
+    is_near(t->encoder->numbers[0].factor, 0, 0,
+            "1,700,000,000 and a millionth more are a constant");
     table_drop(t);
     schema_free(s);
 }
@@ -275,9 +276,10 @@ static void test_extremes(void)
 {
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     const float v[] = {1e30f, -1e30f, 1e-30f, 3e38f, -3e38f, 0, 1};
-    struct table *t = one_column(s, v, 7);
-    ok(isfinite(s->numbers[0].center) && s->numbers[0].factor > 0, "huge values have a scale");
-    apply_all(s, t);
+    struct sheet *t = one_column(s, v, 7);
+    ok(isfinite(t->encoder->numbers[0].center) && t->encoder->numbers[0].factor > 0,
+       "huge values have a scale");
+    apply_all(t);
     bool finite = true;
     for (uint64_t i = 0; i < 7; i++)
         finite &= isfinite(get_number(t, i, 0));
@@ -290,7 +292,7 @@ static void test_extremes(void)
     t = one_column(s, tiny, 7);
     const float wild = 3e38f;
     put_number(t, 0, 0, wild);
-    apply_all(s, t);
+    apply_all(t);
     ok(get_number(t, 0, 0) <= 1e6f, "a wild cell is clipped");
     is_near(get_number(t, 2, 0), sqrt(1.5 * 7 / 6), 0.2, "tiny values are scaled");
     table_drop(t);
@@ -304,17 +306,18 @@ static void test_quantile(void)
     for (int i = 0; i < ROWS; i++) /* half zeros, half a long tail */
         v[i] = i % 2 ? 0 : expf((float)(i * 7 % ROWS) / 300);
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
-    struct table *t = one_column(s, v, ROWS);
-    is_int(s->numbers[0].scale, SCALE_STANDARD, "no ranks where one value holds half of the rows");
+    struct sheet *t = one_column(s, v, ROWS);
+    is_int(t->encoder->numbers[0].scale, SCALE_STANDARD,
+           "no ranks where one value holds half of the rows");
     table_drop(t);
     schema_free(s);
     s = schema_need(COLUMNS("\"a\": {\"type\": \"numeric\", \"scale\": \"quantile\"}"),
                     TASK_REGRESSION);
     t = one_column(s, v, ROWS);
-    const struct number_slot *n = &s->numbers[0];
+    const struct number_slot *n = &t->encoder->numbers[0];
     is_int(n->scale, SCALE_QUANTILE, "unless they are asked for");
     is_int(n->quantile_count, 100, "one knot for 30 rows");
-    apply_all(s, t);
+    apply_all(t);
     is_near(get_number(t, 1, 0), -0.6745, 0.02, "half of the rows stand at a quarter");
     bool rising = true;
     double low = 9, high = -9;
@@ -331,7 +334,7 @@ static void test_quantile(void)
        "from the middle to the end: %g %g", low, high);
     put_number(t, 0, 0, -1e30f);
     put_number(t, 2, 0, 1e30f);
-    column_apply(s, rows_at(&t->rows, 0), 3);
+    encoder_apply(t->encoder, rows_at(&t->rows, 0), 3);
     is_near(get_number(t, 0, 0), get_number(t, 1, 0), 0, "below all, with the half that is zero");
     is_near(get_number(t, 2, 0), most, 1e-6, "above all");
     table_drop(t);
@@ -341,7 +344,7 @@ static void test_quantile(void)
         v[i] = expf((float)(i * 11 % ROWS) / 300);
     s = schema_need(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION);
     t = one_column(s, v, ROWS);
-    is_int(s->numbers[0].scale, SCALE_QUANTILE, "a skewed column goes by rank");
+    is_int(t->encoder->numbers[0].scale, SCALE_QUANTILE, "a skewed column goes by rank");
     table_drop(t);
     schema_free(s);
 
@@ -352,8 +355,8 @@ static void test_quantile(void)
     t = one_column(s, v, ROWS);
     put_number(t, 0, 0, 1e30f);
     put_number(t, 1, 0, -1);
-    apply_all(s, t);
-    is_int(s->numbers[0].scale, SCALE_QUANTILE, "a cap");
+    apply_all(t);
+    is_int(t->encoder->numbers[0].scale, SCALE_QUANTILE, "a cap");
     is_near(get_number(t, ROWS - 1, 0), quantile_normal(0.9), 0.03,
             "in the middle of its ranks");
     ok(get_number(t, 0, 0) >= get_number(t, ROWS - 1, 0) &&
@@ -390,16 +393,17 @@ static void test_datetime(void)
 {
     struct err e = {0};
     struct schema *s = schema_need(COLUMNS("\"d\": \"datetime\""), TASK_REGRESSION);
-    struct table *t = table_make(s, 4, 3);
+    struct sheet *t = table_make(s, 4, 3);
     for (uint64_t i = 0; i < 4; i++)
         for (uint32_t k = 0; k < DATE_PARTS; k++)
             put_number(t, i, k, i == 3 ? NAN : k ? 0.5f : (float)i * 86400);
     t->target[1] = 1;
     table_index(t);
     ok(table_fit(s, t, &e), "fitted: %s", e.what);
-    ok(s->numbers[0].indicator && !s->numbers[1].indicator, "one indicator, not seven");
+    ok(t->encoder->numbers[0].indicator && !t->encoder->numbers[1].indicator,
+       "one indicator, not seven");
     ok(t->remarks.count == 0, "constant parts are no news");
-    apply_all(s, t);
+    apply_all(t);
     is_near(get_number(t, 0, 0), -sqrt(1.5), 1e-6, "seconds");
     is_near(get_number(t, 0, 1), 0.5, 0, "a sine");
     is_near(get_number(t, 3, 4), 0, 0, "a missing one points nowhere");
@@ -412,7 +416,7 @@ static void test_empty_column(void)
     struct err e = {0};
     struct schema *s =
         schema_need(COLUMNS("\"a\": \"numeric\", \"b\": \"numeric\""), TASK_REGRESSION);
-    struct table *t = table_make(s, 3, 3);
+    struct sheet *t = table_make(s, 3, 3);
     for (uint64_t i = 0; i < 3; i++)
         put_number(t, i, 1, i == 2 ? 1.f : NAN);
     t->part[2] = PART_TEST;

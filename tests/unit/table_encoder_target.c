@@ -22,9 +22,9 @@ static struct target_choice choose(enum kind kind, bool far, bool judges, double
     struct err e = {0};
     struct schema *s = schema_need(COLUMNS("\"a\": \"numeric\", \"b\": \"numeric\", "
                                            "\"c\": \"categorical\""), TASK_REGRESSION);
-    struct table *t = table_make(s, kind == SHORT ? 40 : ROWS, 10);
+    struct sheet *t = table_make(s, kind == SHORT ? 40 : ROWS, 10);
     uint32_t row[ROWS];
-    s->coding.transform = TARGET_AUTO;
+    t->encoder->coding.transform = TARGET_AUTO;
     for (uint32_t i = 0; i < t->rows.count; i++) {
         double a = noise(i, 0), b = noise(i, 1), c = i % 3, z = 2 * a - b + 0.3 * c;
         z += 0.1 * noise(i, 2);
@@ -43,7 +43,7 @@ static struct target_choice choose(enum kind kind, bool far, bool judges, double
                                        judges && kind != SHORT ? JUDGES : 0, &e);
     ok(c != NULL, "fitted: %s", e.what);
     struct target_choice made = c->choice;
-    ok(c->schema->coding.transform == made.transform, "and the encoder has what was chosen");
+    ok(c->coding.transform == made.transform, "and the encoder has what was chosen");
     encoder_free(c);
     table_drop(t);
     schema_free(s);

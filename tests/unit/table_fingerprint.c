@@ -18,9 +18,9 @@ static struct dataset *rows_make(struct schema *s, uint64_t rows, uint64_t first
 {
     struct dataset *d = mem_zero(1, sizeof *d);
     unsigned char **chunk = mem_zero(1, sizeof *chunk);
-    chunk[0] = mem_zero(rows + 1, s->format.stride);
+    chunk[0] = mem_zero(rows + 1, s->raw.stride);
     d->schema = s;
-    d->rows = (struct rows){.format = s->format, .chunks = chunk, .shift = 63, .count = rows};
+    d->rows = (struct rows){.format = s->raw, .chunks = chunk, .shift = 63, .count = rows};
     d->samples.count = rows;
     for (uint64_t i = 0; i < rows; i++) {
         const uint64_t id = first + i;
@@ -28,9 +28,9 @@ static struct dataset *rows_make(struct schema *s, uint64_t rows, uint64_t first
         const float a = (float)id / 1000;
         const int32_t c = (int32_t)(id % 5 ? 1 + id % 5 : 0), n = 2, y = (int32_t)(id % 2);
         memcpy(r, &a, sizeof a);
-        memcpy(r + s->format.at_category + 4 * s->columns[1].category, &c, sizeof c);
-        memcpy(r + s->format.at_category + 4 * s->columns[2].category, &n, sizeof n);
-        memcpy(r + s->format.at_target, &y, sizeof y);
+        memcpy(r + s->raw.at_category + 4 * s->columns[1].category, &c, sizeof c);
+        memcpy(r + s->raw.at_category + 4 * s->columns[2].category, &n, sizeof n);
+        memcpy(r + s->raw.at_target, &y, sizeof y);
     }
     return d;
 }
@@ -46,8 +46,8 @@ static struct schema *words(void)
 {
     struct schema *s = schema_need(config, TASK_BINARY);
     for (int i = 0; i < 4; i++)
-        vocab_add(s->columns[1].vocab, &"wxyz"[i], 1);
-    vocab_add(s->columns[2].vocab, "some text", 9);
+        vocab_add(s->columns[1].values, &"wxyz"[i], 1);
+    vocab_add(s->columns[2].values, "some text", 9);
     vocab_add(s->labels, "no", 2);
     vocab_add(s->labels, "yes", 3);
     return s;
@@ -141,7 +141,7 @@ static void many_rows(struct schema *s)
 static void twins(struct schema *s)
 {
     struct dataset *d = rows_make(s, 30000, 0);
-    const size_t stride = s->format.stride;
+    const size_t stride = s->raw.stride;
     for (uint64_t i = 0; i < 30000; i += 3) /* of the first 5000 */
         memcpy(rows_at(&d->rows, i), rows_at(&d->rows, 3 * (i * 7 % 5000) + 1), stride);
     struct fingerprint *f = print_of(d, 20000, false), *alone = print_of(d, 30000, false);
@@ -215,13 +215,18 @@ static void cells_have_the_key(struct schema *s)
                                "yes,9,some text,.003,\n";
     static const uint64_t id[] = {1, 2, 3};
     struct dataset *d = rows_make(s, 6, 0);
-    struct row_keys *k = row_keys_of(d), *reading = row_keys_reading(s);
+    struct schema *own = schema_copy(s);
+    vocab_add(own->labels, "no", 2);
+    vocab_add(own->labels, "yes", 3);
+    struct encoder *c = encoder_new(own);
+    struct row_keys *k = row_keys_of(d), *reading = row_keys_reading(c);
+    struct terms terms = {0};
     struct csv_dialect dialect = s->dialect;
     struct csv_block block = {.bytes = text, .size = sizeof text - 1, .path = "t"};
     struct csv_cells cells = {0};
     struct binding b = {0};
     struct err e = {0};
-    unsigned char *raw = mem_zero(1, s->format.stride);
+    unsigned char *raw = mem_zero(1, s->raw.stride);
     bool good = schema_bind(s, names, 5, BIND_TARGET, &b, &e) &&
                 csv_cells_parse(&dialect, &block, 5, &cells, &e);
     ok(good, "three rows are read: %s", e.what);
@@ -229,9 +234,9 @@ static void cells_have_the_key(struct schema *s)
         uint64_t want, key = 0;
         int32_t missing = 0;
         if (i == 2) /* its category */
-            memcpy(rows_at(&d->rows, 3) + s->format.at_category, &missing, sizeof missing);
+            memcpy(rows_at(&d->rows, 3) + s->raw.at_category, &missing, sizeof missing);
         row_key_of(k, d, id[i], &want);
-        good = cell_parse(s, &b, &block, &cells, i, true, NULL, raw, NULL, NULL, &e) &&
+        good = cell_parse(c, &b, &block, &cells, i, true, NULL, raw, NULL, &terms, &e) &&
                row_key_read(reading, &b, &cells, i, raw, &key);
         ok(good && key == want, "row %d, in another order of columns: %s", (int)i, e.what);
     }
@@ -240,6 +245,8 @@ static void cells_have_the_key(struct schema *s)
     binding_free(&b);
     row_keys_free(k);
     row_keys_free(reading);
+    terms_free(&terms);
+    encoder_free(c);
     rows_drop(d);
 }
 

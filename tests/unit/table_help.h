@@ -43,26 +43,36 @@ static inline struct schema *schema_need(const char *config, int task)
     return s;
 }
 
-/* A table in chunks of 2^shift records, all rows in PART_TRAIN, every weight 1; freed by
+/* Rows as a dataset and a split have them; remarks and encoder of table_fit. */
+struct sheet {
+    struct rows rows;
+    uint8_t *part;
+    struct row_list list[PARTS];
+    uint64_t count[PARTS];
+    double *target;
+    struct remarks remarks;
+    struct encoder *encoder;
+};
+/* A sheet in chunks of 2^shift records, all rows in PART_TRAIN, every weight 1; freed by
  * table_drop. */
-static inline struct table *table_make(const struct schema *s, uint64_t rows, unsigned shift)
+static inline struct sheet *table_make(const struct schema *s, uint64_t rows, unsigned shift)
 {
-    struct table *t = mem_zero(1, sizeof *t);
+    struct sheet *t = mem_zero(1, sizeof *t);
     uint64_t chunks = (rows >> shift) + 1, in_chunk = (uint64_t)1 << shift;
     unsigned char **chunk = mem_zero(chunks, sizeof *chunk);
     for (uint64_t c = 0; c < chunks; c++)
-        chunk[c] = mem_zero(in_chunk, s->format.stride);
-    t->rows = (struct rows){.format = s->format, .chunks = chunk, .shift = shift, .count = rows};
+        chunk[c] = mem_zero(in_chunk, s->raw.stride);
+    t->rows = (struct rows){.format = s->raw, .chunks = chunk, .shift = shift, .count = rows};
     t->part = mem_zero(rows + 1, 1);
     t->target = s->task == TASK_REGRESSION ? mem_zero(rows + 1, sizeof *t->target) : NULL;
     const float one = 1;
     for (uint64_t i = 0; i < rows; i++)
-        memcpy(rows_at(&t->rows, i) + s->format.at_weight, &one, sizeof one);
+        memcpy(rows_at(&t->rows, i) + s->raw.at_weight, &one, sizeof one);
     return t;
 }
 
 /* After t->part is filled. */
-static inline void table_index(struct table *t)
+static inline void table_index(struct sheet *t)
 {
     for (int p = 0; p < PARTS; p++) {
         t->list[p].index = mem_alloc(t->rows.count + 1, sizeof *t->list[p].index);
@@ -73,7 +83,7 @@ static inline void table_index(struct table *t)
     }
 }
 
-static inline void table_drop(struct table *t)
+static inline void table_drop(struct sheet *t)
 {
     uint64_t chunks = (t->rows.count >> t->rows.shift) + 1;
     unsigned char **chunk = mem_copy(t->rows.chunks, chunks * sizeof *chunk);
@@ -85,12 +95,13 @@ static inline void table_drop(struct table *t)
     mem_free(t->part);
     mem_free(t->target);
     remarks_free(&t->remarks);
+    encoder_free(t->encoder);
     for (int p = 0; p < PARTS; p++)
         mem_free(t->list[p].index);
     mem_free(t);
 }
 
-static inline void put_number(struct table *t, uint64_t row, uint32_t slot, float v)
+static inline void put_number(struct sheet *t, uint64_t row, uint32_t slot, float v)
 {
     unsigned char *r = rows_at(&t->rows, row);
     memcpy(r + 4 * (size_t)slot, &v, sizeof v);
@@ -102,19 +113,19 @@ static inline void put_number(struct table *t, uint64_t row, uint32_t slot, floa
     }
 }
 
-static inline float get_number(const struct table *t, uint64_t row, uint32_t slot)
+static inline float get_number(const struct sheet *t, uint64_t row, uint32_t slot)
 {
     float v;
     memcpy(&v, rows_at(&t->rows, row) + 4 * (size_t)slot, sizeof v);
     return v;
 }
 
-static inline void put_int(struct table *t, uint64_t row, uint32_t at, int32_t v)
+static inline void put_int(struct sheet *t, uint64_t row, uint32_t at, int32_t v)
 {
     memcpy(rows_at(&t->rows, row) + at, &v, sizeof v);
 }
 
-static inline int32_t get_int(const struct table *t, uint64_t row, uint32_t at)
+static inline int32_t get_int(const struct sheet *t, uint64_t row, uint32_t at)
 {
     int32_t v;
     memcpy(&v, rows_at(&t->rows, row) + at, sizeof v);
@@ -122,7 +133,7 @@ static inline int32_t get_int(const struct table *t, uint64_t row, uint32_t at)
 }
 
 /* How many warnings have both texts. */
-static inline size_t warnings_with(const struct table *t, const char *a, const char *b)
+static inline size_t warnings_with(const struct sheet *t, const char *a, const char *b)
 {
     size_t found = 0;
     for (size_t i = 0; i < t->remarks.count; i++)
@@ -131,46 +142,47 @@ static inline size_t warnings_with(const struct table *t, const char *a, const c
 }
 
 /* The provisional id that cell_parse gives a category, NULL: missing. */
-static inline void put_category(struct table *t, uint64_t row, struct schema *s, uint32_t column,
+static inline void put_category(struct sheet *t, uint64_t row, struct schema *s, uint32_t column,
                                 const char *text)
 {
     struct column *c = &s->columns[column];
-    int32_t id = text ? (int32_t)vocab_add(c->vocab, text, strlen(text)) + 2 : 0;
-    put_int(t, row, s->format.at_category + 4 * c->category, id);
+    int32_t id = text ? (int32_t)vocab_add(c->values, text, strlen(text)) + 2 : 0;
+    put_int(t, row, s->raw.at_category + 4 * c->category, id);
 }
 
-static inline void put_label(struct table *t, uint64_t row, struct schema *s, const char *text)
+static inline void put_label(struct sheet *t, uint64_t row, struct schema *s, const char *text)
 {
-    put_int(t, row, s->format.at_target, (int32_t)vocab_add(s->labels, text, strlen(text)));
+    put_int(t, row, s->raw.at_target, (int32_t)vocab_add(s->labels, text, strlen(text)));
 }
 
 /* The encoder's ids and the standardised target in place of the raw ones; numbers stay raw. */
-static inline void table_map(struct table *t, const struct encoder *c)
+static inline void table_map(struct sheet *t, const struct encoder *c)
 {
-    const struct schema *s = c->schema;
+    const struct rowfmt *f = &t->rows.format;
     for (uint64_t i = 0; i < t->rows.count; i++) {
-        for (uint32_t k = 0; k < s->category_count; k++) {
-            uint32_t at = s->format.at_category + 4 * k;
+        for (uint32_t k = 0; k < c->schema->category_count; k++) {
+            uint32_t at = f->at_category + 4 * k;
             put_int(t, i, at, c->slot_of[k][get_int(t, i, at)]);
         }
-        int32_t id = get_int(t, i, s->format.at_target);
+        int32_t id = get_int(t, i, f->at_target);
         if (t->target) {
-            float y = (float)coding_encode(&s->coding, t->target[i]);
-            memcpy(rows_at(&t->rows, i) + s->format.at_target, &y, sizeof y);
+            float y = (float)coding_encode(&c->coding, t->target[i]);
+            memcpy(rows_at(&t->rows, i) + f->at_target, &y, sizeof y);
         } else {
-            put_int(t, i, s->format.at_target, id < 0 ? id : c->class_of[id]);
+            put_int(t, i, f->at_target, id < 0 ? id : c->class_of[id]);
         }
     }
 }
 
-/* Fits and checks as table_load does. s becomes the fitted schema, t->remarks has all remarks, ids
- * and targets of t become final. */
-static inline bool table_fit(struct schema *s, struct table *t, struct err *e)
+/* Fits and checks as table_load does: t->encoder. t->remarks has all remarks, ids and targets of t
+ * become final. */
+static inline bool table_fit(struct schema *s, struct sheet *t, struct err *e)
 {
     struct dataset d = {.schema = s, .rows = t->rows, .target = t->target};
     struct split split = {.part = t->part};
     uint64_t row = 0;
     d.samples.count = t->rows.count;
+    s->file_columns = (uint32_t)s->column_count;
     for (int p = 0; p < PARTS; p++)
         split.index[p] = split.records[p] = t->list[p].index;
     memcpy(split.count, t->count, sizeof split.count);
@@ -185,11 +197,10 @@ static inline bool table_fit(struct schema *s, struct table *t, struct err *e)
         leak_check(c, &d, &split, hash, &t->remarks);
         mem_free(hash);
         table_map(t, c);
-        const struct schema raw = *s;
-        *s = *c->schema;
-        *c->schema = raw;
+        t->encoder = c;
+    } else {
+        encoder_free(c);
     }
-    encoder_free(c);
     return good;
 }
 

@@ -16,7 +16,7 @@ static void test_classes(uint32_t classes)
         schema_of(COLUMNS("\"same\": \"numeric\", \"noise\": \"numeric\", \"most\": \"numeric\","
                     "\"key\": \"categorical\", \"kind\": \"categorical\""),
                   classes == 2 ? TASK_BINARY : TASK_MULTICLASS, &e);
-    struct table *t = table_make(s, ROWS, 6);
+    struct sheet *t = table_make(s, ROWS, 6);
     struct text key = {0};
     for (uint32_t i = 0; i < ROWS; i++) {
         uint32_t label = rng_bits(1, i, 0, 0, RNG_TEST) % classes;
@@ -71,7 +71,7 @@ static void test_regression(void)
         schema_of(COLUMNS("\"half\": \"numeric\", \"near\": \"numeric\", \"code\": \"categorical\","
                     "\"other\": \"categorical\""),
                   TASK_REGRESSION, &e);
-    struct table *t = table_make(s, ROWS, 6);
+    struct sheet *t = table_make(s, ROWS, 6);
     struct text code = {0};
     for (uint32_t i = 0; i < ROWS; i++) {
         double y = i % 20 + 0.5;
@@ -97,7 +97,7 @@ static void test_duplicates(void)
 {
     struct err e = {0};
     struct schema *s = schema_of(COLUMNS("\"a\": \"numeric\""), TASK_REGRESSION, &e);
-    struct table *t = table_make(s, 100, 4);
+    struct sheet *t = table_make(s, 100, 4);
     for (uint32_t i = 0; i < 100; i++) {
         put_number(t, i, 0, (float)(i % 80)); /* rows 80 to 99 are rows 0 to 19 again */
         t->target[i] = i % 80;
@@ -120,8 +120,8 @@ static void test_identifiers(void)
                 "\"near\": \"numeric\", \"far\": \"numeric\", \"coarse\": \"numeric\", "
                 "\"apart\": \"numeric\", \"vast\": \"numeric\""),
         TASK_REGRESSION, &e);
-    struct table *t = table_make(s, 60, 8);
-    s->numbers[3].offset = s->numbers[4].offset = 1e12;
+    struct sheet *t = table_make(s, 60, 8);
+    t->encoder->numbers[3].offset = t->encoder->numbers[4].offset = 1e12;
     for (uint32_t i = 0; i < 60; i++) {
         put_number(t, i, 0, (float)(16777216 - i / 2));
         put_number(t, i, 1, (float)(16777217 + i));

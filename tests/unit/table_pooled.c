@@ -5,9 +5,9 @@
 #include "table_help.h"
 
 /* Rows of the columns a and b, both of the same values. */
-static struct table *rows_of(struct schema *s, const char *const *values, uint64_t rows)
+static struct sheet *rows_of(struct schema *s, const char *const *values, uint64_t rows)
 {
-    struct table *t = table_make(s, rows, 18);
+    struct sheet *t = table_make(s, rows, 18);
     for (uint64_t i = 0; i < rows; i++) {
         put_category(t, i, s, 0, values[i]);
         put_category(t, i, s, 1, values[i]);
@@ -16,7 +16,7 @@ static struct table *rows_of(struct schema *s, const char *const *values, uint64
     return t;
 }
 
-static struct dataset data_of(struct schema *s, const struct table *t)
+static struct dataset data_of(struct schema *s, const struct sheet *t)
 {
     struct dataset d = {.schema = s, .rows = t->rows, .target = t->target};
     d.samples.count = t->rows.count;
@@ -34,7 +34,7 @@ static struct encoder *encoder_of(const struct dataset *d, const uint32_t *rows,
 
 static bool knows(const struct bloom *b, const struct schema *s, uint32_t column, const char *text)
 {
-    return pooled_has(b, &s->columns[column], text, strlen(text));
+    return pooled_has(b, s->columns[column].name, text, strlen(text));
 }
 
 static void pooled_by_column(void)
@@ -45,7 +45,7 @@ static void pooled_by_column(void)
     struct schema *s = schema_need(
         COLUMNS("\"a\": {\"type\": \"categorical\", \"min_count\": 2}, \"b\": \"categorical\""),
         TASK_REGRESSION);
-    struct table *t = rows_of(s, values, 8);
+    struct sheet *t = rows_of(s, values, 8);
     struct dataset d = data_of(s, t);
     struct encoder *both[] = {encoder_of(&d, train, 7), encoder_of(&d, half, 6)};
     struct bloom one = pooled_make(&d, train, 7, both, 1), two = pooled_make(&d, train, 7, both, 2),
@@ -78,7 +78,7 @@ static void more_than_room(void)
     struct schema *s =
         schema_need(COLUMNS("\"a\": {\"type\": \"categorical\", \"min_count\": 9}, \"b\": "
                             "{\"type\": \"ignore\"}, \"n\": \"numeric\""), TASK_REGRESSION);
-    struct table *t = table_make(s, ROWS, 18);
+    struct sheet *t = table_make(s, ROWS, 18);
     uint32_t *rows = mem_alloc(ROWS, sizeof *rows);
     char text[16];
     for (uint32_t i = 0; i < ROWS; i++) {
@@ -114,7 +114,7 @@ static void no_categories(void)
 {
     static const uint32_t rows[] = {0, 1};
     struct schema *s = schema_need(COLUMNS("\"n\": \"numeric\""), TASK_REGRESSION);
-    struct table *t = table_make(s, 2, 2);
+    struct sheet *t = table_make(s, 2, 2);
     put_number(t, 1, 0, 1);
     t->target[1] = 1;
     struct dataset d = data_of(s, t);

@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "table/columns.h"
-#include "table/encoder_scan.h"
+#include "table/fit_scan.h"
 #include "tap.h"
 
 enum { COLUMNS = 21, ROWS = 133, ROOM = ROWS + 1 };

@@ -12,7 +12,7 @@ enum { ROWS = 400, VALUES = 7, NUMBERS = 9 };
 
 struct made {
     struct schema *s;
-    struct table *t;
+    struct sheet *t;
     struct dataset d;
     struct encoder *c;
     uint64_t key[ROWS];
@@ -53,6 +53,7 @@ static struct made *make(int task)
     m->s->wanted = (struct statistics_options){.given = true, .prior = PRIOR, .folds = 5,
                                                .counts = true};
     m->s->all_keys = true;
+    m->s->file_columns = 4;
     m->t = table_make(m->s, ROWS, 5);
     if (m->s->labels) {
         vocab_add(m->s->labels, "0", 1);
@@ -69,7 +70,7 @@ static struct made *make(int task)
         if (task == TASK_REGRESSION)
             m->t->target[i] = 3 * label_of(i) + (double)drawn(i, 5, 100) / 50;
         else
-            put_int(m->t, i, m->s->format.at_target,
+            put_int(m->t, i, m->s->raw.at_target,
                     task == TASK_MULTICLASS && drawn(i, 6, 3) == 0 ? 2 : label_of(i));
         m->key[i] = drawn(i, 8, 40) + 1;
         m->time[i] = drawn(i, 9, 60);
@@ -85,7 +86,7 @@ static void fit(struct made *m)
     struct err e = {0};
     encoder_free(m->c);
     m->c = encoder_fit(&m->d, m->t->list[PART_TRAIN].index, m->t->count[PART_TRAIN], &e);
-    if (!m->c || !m->c->schema->statistics)
+    if (!m->c || !m->c->statistics)
         ok(false, "fitted: %s", e.what);
 }
 
@@ -100,12 +101,12 @@ static void drop(struct made *m)
 static double y_of(const struct made *m, uint32_t i, int32_t k)
 {
     return m->d.target ? m->d.target[i]
-                       : get_int(m->t, i, m->s->format.at_target) == k;
+                       : get_int(m->t, i, m->s->raw.at_target) == k;
 }
 
 static double weight_of(const struct made *m, uint32_t i)
 {
-    return (double)record_float(rows_at(&m->t->rows, i), m->s->format.at_weight);
+    return (double)record_float(rows_at(&m->t->rows, i), m->s->raw.at_weight);
 }
 
 /* The value of row i by plain sums over training rows with the same category, which `counts`. */
@@ -128,17 +129,16 @@ static double plain(const struct made *m, uint32_t i, int32_t k, bool earlier)
         sum += weight_of(m, j) * n / all * y_of(m, j, k);
     }
     double v = (sum + PRIOR * mean) / (rows + PRIOR);
-    return m->d.target ? (v - mean) / m->c->schema->coding.scale
+    return m->d.target ? (v - mean) / m->c->coding.scale
                        : log(v / (1 - v)) - log(mean / (1 - mean));
 }
 
 /* The number of a view's row, before it was standardised. */
 static double seen(const struct made *m, const struct rows *rows, uint32_t i, uint32_t number)
 {
-    const struct schema *s = m->c->schema;
-    uint32_t slot = s->statistics->first + number;
+    uint32_t slot = m->c->statistics->first + number;
     double v = (double)record_number(rows_at(rows, i), slot);
-    return v / s->numbers[slot].factor + s->numbers[slot].center;
+    return v / m->c->numbers[slot].factor + m->c->numbers[slot].center;
 }
 
 static double largest_difference(const struct made *m, const struct rows *rows, int32_t k,
@@ -156,12 +156,12 @@ static void check_values(int task, const char *name)
     struct made *m = make(task);
     for (uint32_t i = 0; i < ROWS; i++) {
         float w = 0.5f + (float)drawn(i, 11, 5);
-        memcpy(rows_at(&m->t->rows, i) + m->s->format.at_weight, &w, sizeof w);
+        memcpy(rows_at(&m->t->rows, i) + m->s->raw.at_weight, &w, sizeof w);
     }
     fit(m);
     struct view *v = view_make(&m->d, m->c, false);
     uint32_t classes = task == TASK_MULTICLASS ? 3 : 1;
-    ok(m->c->schema->statistics->numbers == 2 * classes, "%s: a number a key and class", name);
+    ok(m->c->statistics->numbers == 2 * classes, "%s: a number a key and class", name);
     for (uint32_t k = 0; k < classes; k++)
         ok(largest_difference(m, &v->rows, classes > 1 ? (int32_t)k : 1, k, false, false) < 1e-5,
            "%s, class %u: other rows take those of all training rows", name, k);
@@ -185,9 +185,9 @@ static void check_values(int task, const char *name)
 
 static void swap_targets(struct made *m, uint32_t a, uint32_t b)
 {
-    int32_t one = get_int(m->t, a, m->s->format.at_target);
-    put_int(m->t, a, m->s->format.at_target, get_int(m->t, b, m->s->format.at_target));
-    put_int(m->t, b, m->s->format.at_target, one);
+    int32_t one = get_int(m->t, a, m->s->raw.at_target);
+    put_int(m->t, a, m->s->raw.at_target, get_int(m->t, b, m->s->raw.at_target));
+    put_int(m->t, b, m->s->raw.at_target, one);
 }
 
 /* The targets of row i, or of a row of its group, and of a row with another category change, so
@@ -205,10 +205,10 @@ static void check_own(bool groups)
         for (uint32_t j = 0; groups && j < ROWS; j++)
             if (j % 4 != 3 && j != i && m->key[j] == m->key[i] && category_of(j) == category_of(i))
                 own = j;
-        int32_t y = get_int(m->t, own, m->s->format.at_target);
+        int32_t y = get_int(m->t, own, m->s->raw.at_target);
         for (uint32_t j = 0; j < ROWS; j++)
             if (j % 4 != 3 && category_of(j) != category_of(i) &&
-                get_int(m->t, j, m->s->format.at_target) != y)
+                get_int(m->t, j, m->s->raw.at_target) != y)
                 other = j;
         if (other == i || (groups && own == i))
             continue;
@@ -234,7 +234,7 @@ static void check_pairs(void)
     struct made *m = make(TASK_BINARY);
     m->s->wanted.pairs = 4;
     fit(m);
-    const struct statistics *t = m->c->schema->statistics;
+    const struct statistics *t = m->c->statistics;
     ok(t->table_count == 3 && t->tables[2].keys[0] == 0 && t->tables[2].keys[1] == 1,
        "two columns and their pair");
     ok(t->keys[1].number && t->keys[1].count == NUMBERS, "the values of the number are keys");
@@ -253,31 +253,34 @@ static void check_pairs(void)
     ok(zero, "an unseen category, number or pair takes the mean");
     ok(right > 0.7 * rows, "the pair tells the target: %g of %g", right, rows);
     struct tensor_writer *w = tensor_writer_new();
-    struct schema_saved *k = schema_save(m->c->schema, 3, w);
+    struct encoder_saved *k = encoder_save(m->c, 3, w);
     struct text bytes = {0};
     struct err e = {0};
     tensor_meta(w, "kind", "model");
-    struct schema_saved *all = schema_save(m->c->schema, 0, w);
+    struct encoder_saved *all = encoder_save(m->c, 0, w);
     ok(tensor_write_bytes(w, "m", &bytes, &e), "written: %s", e.what);
     struct tensor_file *f = tensor_open_bytes(bytes.data, bytes.length, "m", &e);
-    struct schema *read = schema_load(f, 3, &e);
+    struct encoder *read = encoder_load(f, 3, &e);
     if (ok(read && read->statistics, "read: %s", e.what)) {
-        struct schema *fitted = m->c->schema;
-        m->c->schema = read;
-        struct view *other = view_make(&m->d, m->c, false);
+        struct encoder of = *read; /* with what it lacks of the rows */
+        of.slot_of = m->c->slot_of;
+        of.class_of = m->c->class_of;
+        of.held = m->c->held;
+        of.held_rows = m->c->held_rows;
+        of.held_count = m->c->held_count;
+        struct view *other = view_make(&m->d, &of, false);
         bool same = true;
         for (uint64_t i = 0; i < ROWS; i++)
             same &= memcmp(rows_at(&v->rows, i), rows_at(&other->rows, i),
                            v->rows.format.stride) == 0;
         ok(same, "what is read encodes alike, as encoder 3");
         view_free(other);
-        m->c->schema = fitted;
     }
-    schema_free(read);
+    encoder_free(read);
     tensor_close(f);
     text_free(&bytes);
-    schema_saved_free(k);
-    schema_saved_free(all);
+    encoder_saved_free(k);
+    encoder_saved_free(all);
     tensor_writer_free(w);
     view_free(v);
     drop(m);

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "base/process/thread.h"
+#include "table/record.h"
 #include "table_help.h"
 
 static char folder[64];
@@ -19,19 +20,16 @@ static const char *path_of(const char *name)
     return p;
 }
 
-static void write_text(const char *name, const struct text *t)
+static void write_string(const char *name, const char *string)
 {
     FILE *f = fopen(path_of(name), "wb");
-    fwrite(t->data, 1, t->length, f);
+    fwrite(string, 1, strlen(string), f);
     fclose(f);
 }
 
-static void write_string(const char *name, const char *string)
+static void write_text(const char *name, const struct text *t)
 {
-    struct text t = {0};
-    text_put(&t, string);
-    write_text(name, &t);
-    text_free(&t);
+    write_string(name, t->data);
 }
 
 struct loaded {
@@ -119,7 +117,7 @@ static void test_same_bytes(void)
     write_large(120000, -1, "");
     for (size_t k = 0; k < sizeof splits / sizeof *splits; k++) {
         struct loaded one = load(splits[k], TASK_BINARY, 1, NULL);
-        ok(one.t && one.t->rows.count == 120000, "split %d: read: %s", (int)k, one.e.what);
+        ok(one.t && table_rows(one.t)->count == 120000, "split %d: read: %s", (int)k, one.e.what);
         if (!one.t)
             return;
         for (unsigned threads = 2; threads <= (k ? 2 : 3); threads++) {
@@ -128,12 +126,13 @@ static void test_same_bytes(void)
                "split %d: %u threads, the same table", (int)k, threads);
             drop(&more);
         }
-        is_int(one.t->count[0] + one.t->count[1] + one.t->count[2], 120000, "each row has a part");
-        ok(one.t->count[PART_VALID] > 10000 && one.t->count[PART_TEST] > 10000, "no part is small");
+        const uint64_t *count = one.t->split.record_count;
+        is_int(count[0] + count[1] + count[2], 120000, "each row has a part");
+        ok(count[PART_VALID] > 10000 && count[PART_TEST] > 10000, "no part is small");
         if (k == 0) {
-            ok(one.t->blank_lines > 1000, "blank lines are counted");
-            is_int(one.t->sample.rows, TABLE_SAMPLE_ROWS, "the first rows are kept as text");
-            ok(vocab_count(one.s->columns[2].vocab) > 400, "categories of training rows");
+            ok(one.t->data->blank_lines > 1000, "blank lines are counted");
+            is_int(one.t->data->sample.rows, TABLE_SAMPLE_ROWS, "the first rows are kept as text");
+            ok(vocab_count(one.t->encoder->columns[2].vocab) > 400, "categories of training rows");
         }
         drop(&one);
     }
@@ -244,12 +243,16 @@ static void test_errors(void)
 
 /* --- what a record holds --- */
 
+#define number_of(t, row, slot) (double)record_number(rows_at(table_rows(t), row), slot)
+#define int_of(t, row, at) record_int(rows_at(table_rows(t), row), at)
+
 static const char *sample_cell(const struct table *t, uint32_t row, uint32_t cell)
 {
     static char out[64];
-    uint64_t from = t->sample.offsets[row * t->sample.cells + cell];
-    uint64_t to = t->sample.offsets[row * t->sample.cells + cell + 1];
-    snprintf(out, sizeof out, "%.*s", (int)(to - from), t->sample.text + from);
+    const struct table_sample *s = &t->data->sample;
+    uint64_t from = s->offsets[row * s->cells + cell];
+    uint64_t to = s->offsets[row * s->cells + cell + 1];
+    snprintf(out, sizeof out, "%.*s", (int)(to - from), s->text + from);
     return out;
 }
 
@@ -268,24 +271,24 @@ static void test_records(void)
     ok(l.t != NULL, "read: %s", l.e.what);
     if (!l.t)
         return;
-    is_int(l.t->rows.count, 5, "a row of weight 0 is left out");
-    const struct rowfmt *f = &l.t->rows.format;
+    is_int(table_rows(l.t)->count, 5, "a row of weight 0 is left out");
+    const struct rowfmt *f = &table_rows(l.t)->format;
     uint32_t missing[5];
     for (uint64_t i = 0; i < 5; i++)
-        memcpy(&missing[i], rows_at(&l.t->rows, i) + f->at_missing, 4);
+        memcpy(&missing[i], rows_at(table_rows(l.t), i) + f->at_missing, 4);
     ok(missing[0] == 1 && missing[1] == 0 && missing[2] == 1 && missing[3] == 0,
        "-999 and ? are missing");
-    is_near(get_number(l.t, 1, 0), 7, 0, "blanks around a number are cut off");
-    is_near(get_number(l.t, 3, 0), 16777216, 0, "a float32 is what it is");
-    ok(get_int(l.t, 0, f->at_category) == 4 && get_int(l.t, 1, f->at_category) == 2 &&
-           get_int(l.t, 2, f->at_category) == 0 && get_int(l.t, 3, f->at_category) == 3,
+    is_near(number_of(l.t, 1, 0), 7, 0, "blanks around a number are cut off");
+    is_near(number_of(l.t, 3, 0), 16777216, 0, "a float32 is what it is");
+    ok(int_of(l.t, 0, f->at_category) == 4 && int_of(l.t, 1, f->at_category) == 2 &&
+           int_of(l.t, 2, f->at_category) == 0 && int_of(l.t, 3, f->at_category) == 3,
        "categories are in order, a missing one is 0");
-    is_near(l.t->target[4], 7.5, 0, "the target as it stands");
+    is_near(l.t->data->target[4], 7.5, 0, "the target as it stands");
     float weight;
-    memcpy(&weight, rows_at(&l.t->rows, 0) + f->at_weight, 4);
+    memcpy(&weight, rows_at(table_rows(l.t), 0) + f->at_weight, 4);
     is_near((double)weight, 2, 0, "a weight");
-    is_int(l.t->sample.rows, 5, "the sample has what there is");
-    is_int(l.t->sample.cells, 4, "a cell for each column but the target");
+    is_int(l.t->data->sample.rows, 5, "the sample has what there is");
+    is_int(l.t->data->sample.cells, 4, "a cell for each column but the target");
     is_string(sample_cell(l.t, 3, 2), "a\"", "a cell of the sample without its quotes");
     is_string(sample_cell(l.t, 3, 0), "", "an id is left out");
     is_string(sample_cell(l.t, 4, 1), "0.5", "a number as text");
@@ -308,10 +311,10 @@ static void test_offsets(void)
     ok(l.t != NULL, "timestamps are read: %s", l.e.what);
     if (!l.t)
         return;
-    double step = get_number(l.t, 51, 0) - get_number(l.t, 50, 0);
-    double other = get_number(l.t, 2, 0) - get_number(l.t, 1, 0);
+    double step = number_of(l.t, 51, 0) - number_of(l.t, 50, 0);
+    double other = number_of(l.t, 2, 0) - number_of(l.t, 1, 0);
     ok(fabs(step) > 0.005 && fabs(step - other) < 1e-5, "a second is a second: %g", step);
-    ok(get_number(l.t, 2, 1) > get_number(l.t, 1, 1), "so it is in a date");
+    ok(number_of(l.t, 2, 1) > number_of(l.t, 1, 1), "so it is in a date");
     drop(&l);
 }
 
@@ -345,11 +348,12 @@ static void test_parts(void)
     struct loaded l = load(members.data, TASK_BINARY, 1, NULL);
     ok(l.t != NULL, "files of their own: %s", l.e.what);
     if (l.t) {
-        ok(l.t->count[PART_TRAIN] == 6 && l.t->count[PART_VALID] == 2 && l.t->count[PART_TEST] == 1,
+        const uint64_t *count = l.t->split.record_count;
+        ok(count[PART_TRAIN] == 6 && count[PART_VALID] == 2 && count[PART_TEST] == 1,
            "each file is its part, columns in any order");
-        is_near(get_number(l.t, l.t->list[PART_VALID].index[1], 0), 8, 0,
+        is_near(number_of(l.t, l.t->split.list[PART_VALID].index[1], 0), 8, 0,
                 "the second row of validation");
-        is_near(get_number(l.t, l.t->list[PART_TEST].index[0], 0), 9, 0, "the row of test");
+        is_near(number_of(l.t, l.t->split.list[PART_TEST].index[0], 0), 9, 0, "the row of test");
     }
     drop(&l);
     text_free(&members);
@@ -358,7 +362,8 @@ static void test_parts(void)
         "\"target\": \"b\", \"columns\": {\"a\": \"numeric\"}, \"split\": {\"method\": \"column\", "
         "\"column\": \"p\"}",
         TASK_BINARY, 1, NULL);
-    ok(l.t && l.t->part[1] == PART_VALID && l.t->part[2] == PART_TEST && l.t->part[3] == PART_TRAIN,
+    ok(l.t && l.t->split.part[1] == PART_VALID && l.t->split.part[2] == PART_TEST &&
+           l.t->split.part[3] == PART_TRAIN,
        "the file says the part: %s", l.e.what);
     drop(&l);
 }
@@ -377,11 +382,13 @@ static void test_own_file(void)
                 "\"column\": \"p\"}",
                 path_of("e.csv"));
     struct loaded l = load(members.data, TASK_BINARY, 1, NULL);
-    ok(l.t && l.t->count[PART_TRAIN] == 3 && l.t->count[PART_VALID] == 1 &&
-           l.t->count[PART_TEST] == 3 && l.t->rows.count == 7,
+    const uint64_t *count = l.t ? l.t->split.record_count : NULL;
+    ok(l.t && count[PART_TRAIN] == 3 && count[PART_VALID] == 1 && count[PART_TEST] == 3 &&
+           table_rows(l.t)->count == 7,
        "rows that say a part with its own file are left out, whatever they hold: %s", l.e.what);
     if (l.t)
-        is_near(get_number(l.t, l.t->list[PART_TEST].index[0], 0), 6, 0, "its file is that part");
+        is_near(number_of(l.t, l.t->split.list[PART_TEST].index[0], 0), 6, 0,
+                "its file is that part");
     drop(&l);
     write_string("t.csv", "a,b,p\n1,x,train\n9,x,test\n2,y,train\n3,z,valid\n4,y,train\n");
     l = load(members.data, TASK_MULTICLASS, 1, NULL);
@@ -451,28 +458,21 @@ static void test_idle_groups(void)
     text_free(&members);
 }
 
-static bool stop_now(const void *unused)
-{
-    (void)unused;
-    return true;
-}
-
 static int polls;
-static bool stop_later(const void *unused)
+static bool stop_after(const void *most)
 {
-    (void)unused;
-    return ++polls > 3;
+    return ++polls > *(const int *)most;
 }
-
 static void test_stop(void)
 {
     write_large(120000, -1, "");
     struct loaded l = load(LARGE("\"method\": \"random\""), TASK_BINARY, 2,
-                           &(struct stopper){stop_now, NULL});
+                           &(struct stopper){stop_after, &(int){0}});
     ok(!l.t && l.e.id == ERR_NONE, "stopped at once, and it is no error");
     drop(&l);
+    polls = 0;
     l = load(LARGE("\"method\": \"random\""), TASK_BINARY, 1,
-             &(struct stopper){stop_later, NULL});
+             &(struct stopper){stop_after, &(int){3}});
     ok(!l.t && l.e.id == ERR_NONE && polls < 8, "stopped between two blocks");
     drop(&l);
 }

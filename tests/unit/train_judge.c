@@ -160,6 +160,7 @@ static void test_least(void)
 {
     struct config c = {.train.time_limit_s = 1000, .data.split.seed = 3};
     struct schema s = {.task = TASK_BINARY};
+    struct encoder of = {.schema = &s};
     struct features f = {.outputs = 2};
     uint32_t *index = mem_alloc(VALID, sizeof *index);
     unsigned char *records = mem_zero(VALID, rowfmt_make(0, 0).stride);
@@ -171,7 +172,7 @@ static void test_least(void)
     struct run r = {.config = &c, .features = &f, .row_seconds = 0.01,
                     .list[PART_VALID] = {.index = index, .count = VALID}};
     r.history.metric = metric_find("auc", TASK_BINARY);
-    r.score = (struct score_job){.loss = &loss, .schema = &s, .features = &f, .rows = rows,
+    r.score = (struct score_job){.loss = &loss, .encoder = &of, .features = &f, .rows = rows,
                                  .class_counts = counts, .list[PART_VALID] = r.list[PART_VALID]};
     set_labels(&r.list[PART_VALID], c.data.split.seed, &rows);
     const uint64_t first = judge_in(&r, 60), then = judge_in(&r, 12);

@@ -12,6 +12,7 @@
 #include "base/process/thread.h"
 #include "model/file/modelfile.h"
 #include "scratch.h"
+#include "table/encoder_fit.h"
 #include "table/view.h"
 #include "tap.h"
 #include "train/run/run.h"
@@ -135,7 +136,7 @@ static bool train_fold(struct fold *f, real *logits, struct err *why)
     struct network_state last = {0};
     struct run r = {.config = f->config,
                     .seed = f->config->train.seed,
-                    .schema = f->encoder->schema,
+                    .encoder = f->encoder,
                     .rows = f->view->rows,
                     .list = {{f->train, f->train_count}, {f->valid, f->valid_count}},
                     .machine = machine_open(&(struct machine_options){.blas = true}, why),

@@ -42,7 +42,7 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
 {
     struct measure *m = context;
     const struct stream_group *g = m->group;
-    const struct schema *s = m->stream->schema;
+    const struct rowfmt *f = &m->stream->encoder->format;
     struct answer_mean mean = serve_mean(m->stream->serve, g->logits, g->rows);
     uint64_t begin = (uint64_t)tile * m->stream->tile, end = begin + m->stream->tile;
     (void)thread;
@@ -56,14 +56,14 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
     if (m->raw)
         answer_mean_probabilities(&raw, begin, end, m->classes, m->raw + begin * m->classes);
     for (uint64_t i = begin; i < end; i++) {
-        const unsigned char *record = g->records + i * s->format.stride;
+        const unsigned char *record = g->records + i * f->stride;
         if (g->bad[i])
             continue;
         if (m->group_key)
             m->group_key[i] = row_group_key(m->stream, g, i, m->group_column, m->rows + i);
-        memcpy(&m->weight[i], record + s->format.at_weight, sizeof(float));
+        memcpy(&m->weight[i], record + f->at_weight, sizeof(float));
         if (m->classes) {
-            memcpy(&m->label[i], record + s->format.at_target, sizeof(int32_t));
+            memcpy(&m->label[i], record + f->at_target, sizeof(int32_t));
         } else {
             answer_mean_values(&mean, i, m->value + i * m->values);
             m->target[i] = stream_target(m->stream, g, i);

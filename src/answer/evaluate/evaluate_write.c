@@ -138,7 +138,7 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
             lift_write(r->lift, out);
         write_calibration(r->tally, out);
     }
-    drift_write(r->drift, r->serve.schema, out);
+    drift_write(r->drift, r->serve.encoders[0], out);
     select_write(&r->backend, "backend", out);
     json_close(out, '}');
 }

@@ -17,20 +17,22 @@ enum { STEPS_MOST = 50 }; /* of a channel that are looked at in a row */
 struct look {
     const struct row_store *k;
     const struct schema *s;
+    const struct rowfmt *f;
     uint32_t count, steps; /* cells of a unit; of a row */
     uint32_t *row;         /* [count] */
 };
 
 static struct look look_at(const struct row_store *k)
 {
-    struct look l = {.k = k, .s = k->serve->schema, .steps = 1};
+    struct look l = {.k = k, .s = k->serve->schema, .f = &k->serve->encoders[0]->format,
+                     .steps = 1};
     if (l.s->steps)
         l.steps = l.s->steps < STEPS_MOST ? l.s->steps : STEPS_MOST;
     l.row = mem_alloc(ALIKE_ROWS + 1, sizeof *l.row);
     for (uint32_t i = 0; i < k->rows && l.count + l.steps <= ALIKE_ROWS; i++) {
         const uint32_t row = rng_permute(SEED, 0, 0, (uint32_t)k->rows, i);
-        const unsigned char *record = k->raw[0] + row * l.s->format.stride;
-        if (record_float(record, l.s->format.at_weight) > 0)
+        const unsigned char *record = k->raw[0] + row * l.f->stride;
+        if (record_float(record, l.f->at_weight) > 0)
             for (uint32_t t = 0; t < l.steps; t++)
                 l.row[l.count++] = row;
     }
@@ -44,13 +46,13 @@ static struct trait trait_of(const struct look *l, const struct unit *u)
     float *numbers = mem_alloc((size_t)l->count + 1, sizeof *numbers);
     int32_t *slots = mem_alloc((size_t)l->count + 1, sizeof *slots);
     for (uint32_t i = 0; i < l->count; i++) {
-        const unsigned char *record = l->k->raw[0] + l->row[i] * l->s->format.stride;
+        const unsigned char *record = l->k->raw[0] + l->row[i] * l->f->stride;
         const struct column *own = &l->s->columns[u->columns[i % l->steps * apart]];
         if (c->number != UINT32_MAX)
             numbers[i] = (float)((double)record_number(record, own->number) +
-                                 (l->s->steps ? l->s->numbers[own->number].offset : 0));
+                                 (l->s->steps ? l->s->offsets[own->number] : 0));
         else
-            slots[i] = record_int(record, l->s->format.at_category + 4 * own->category);
+            slots[i] = record_int(record, l->f->at_category + 4 * own->category);
     }
     struct trait t = c->number != UINT32_MAX ? trait_numbers(numbers, l->count)
                                              : trait_categories(slots, l->count);

@@ -204,8 +204,8 @@ static void put_name(struct attribute *x, const char *name)
 
 static bool begin_output(struct attribute *x, struct err *e)
 {
-    const struct schema *s = x->store.serve->schema;
-    if (!answer_line_open(&x->line, s, ANSWER_ALONE, &x->stream->binding, NULL, false, NULL, e) ||
+    if (!answer_line_open(&x->line, x->stream->encoder, ANSWER_ALONE, &x->stream->binding, NULL,
+                          false, NULL, e) ||
         !outfile_open(&x->out, x->q->output, e))
         return false;
     for (size_t i = 0; i < x->line.cell_count; i++)

@@ -55,7 +55,7 @@ static double mean_of_bins(const struct number_slot *n, const struct distributio
 }
 
 /* The mean of the training values, as far as the model knows it. */
-static double mean_of(const struct number_slot *n, const struct column *c, bool first)
+static double mean_of(const struct number_slot *n, const struct distribution *spread, bool first)
 {
     double sum = 0;
     if (n->scale == SCALE_STANDARD && !n->transform)
@@ -64,21 +64,20 @@ static double mean_of(const struct number_slot *n, const struct column *c, bool 
         sum += raw_of(n, (double)n->quantiles[i]) / n->quantile_count;
     if (n->quantile_count)
         return sum;
-    return first && c->spread.places ? mean_of_bins(n, &c->spread)
-                                     : raw_of(n, (double)n->impute);
+    return first && spread->places ? mean_of_bins(n, spread) : raw_of(n, (double)n->impute);
 }
 
 /* The slot below which `share` of the training rows lie. */
-static uint32_t slot_at(const struct column *c, double share)
+static uint32_t slot_at(const struct distribution *spread, double share)
 {
     double rows = 0, below = 0;
     uint32_t slot = 0;
-    for (uint32_t i = 0; i < c->spread.places; i++)
-        rows += (double)c->spread.rows[i];
+    for (uint32_t i = 0; i < spread->places; i++)
+        rows += (double)spread->rows[i];
     if (!(rows > 0))
         return 1; /* unknown */
-    while (slot + 1 < c->spread.places) {
-        below += (double)c->spread.rows[slot];
+    while (slot + 1 < spread->places) {
+        below += (double)spread->rows[slot];
         if (below > share * rows)
             break;
         slot++;
@@ -87,30 +86,32 @@ static uint32_t slot_at(const struct column *c, double share)
 }
 
 /* The slot of the same value in another encoder. */
-static int32_t slot_in(const struct column *from, uint32_t slot, const struct column *to)
+static int32_t slot_in(const struct vocab *from, uint32_t slot, const struct vocab *to)
 {
     size_t length;
     if (from == to || slot < FIRST_VALUE)
         return (int32_t)slot;
-    const char *text = vocab_text(from->vocab, slot - FIRST_VALUE, &length);
-    uint32_t at = vocab_find(to->vocab, text, length);
+    const char *text = vocab_text(from, slot - FIRST_VALUE, &length);
+    uint32_t at = vocab_find(to, text, length);
     return at == UINT32_MAX ? 1 : (int32_t)at + FIRST_VALUE;
 }
 
 static void begin_column(struct paths *p, const struct serve *s, uint32_t k, uint32_t column,
                          const uint32_t *part)
 {
-    const struct schema *c = s->encoders[k];
-    const struct column *own = &c->columns[column], *first = &s->encoders[0]->columns[column];
+    const struct encoder *c = s->encoders[k];
+    const struct column *own = &c->schema->columns[column];
+    const struct column_fit *fit = &c->columns[column], *first = &s->encoders[0]->columns[column];
     for (uint32_t path = 0; path < p->count; path++) {
         unsigned char *record = p->begin[k] + path * (size_t)c->format.stride;
         for (uint32_t i = 0; i < column_numbers(own); i++)
             cell_set_number(&c->format, own->number + i,
-                            (float)mean_of(&c->numbers[own->number + i], own, i == 0), record);
-        if (own->category == UINT32_MAX || own->slots)
+                            (float)mean_of(&c->numbers[own->number + i], &fit->spread, i == 0),
+                            record);
+        if (own->category == UINT32_MAX || own->type == COLUMN_TEXT)
             continue; /* a text begins empty */
         double share = (part[path] + 0.5) / p->count;
-        int32_t slot = slot_in(first, slot_at(first, share), own);
+        int32_t slot = slot_in(first->vocab, slot_at(&first->spread, share), fit->vocab);
         memcpy(record + c->format.at_category + 4 * (size_t)own->category, &slot, sizeof slot);
     }
 }
@@ -158,7 +159,7 @@ static bool has_numbers(const struct schema *s, const struct unit *u)
 
 void paths_make(struct paths *p, const struct serve *s, const struct units *units)
 {
-    const struct schema *c = s->encoders[0];
+    const struct schema *c = s->schema;
     uint32_t numbers = 0, at = 0;
     *p = (struct paths){.units = units->items, .unit_count = units->count};
     for (uint32_t j = 0; j < units->count; j++)
@@ -194,28 +195,28 @@ void paths_free(struct paths *p, const struct serve *s)
     mem_free(p->moves);
 }
 
-static void place_number(const struct schema *s, uint32_t number, double share,
+static void place_number(const struct encoder *c, uint32_t number, double share,
                          const unsigned char *begin, unsigned char *record)
 {
-    const struct number_slot *n = &s->numbers[number];
+    const struct number_slot *n = &c->numbers[number];
     double from = (double)record_number(begin, number), to = (double)record_number(record, number);
-    if (isnan(to) && s->steps)
+    if (isnan(to) && c->schema->steps)
         return; /* the mean, or past the end of the sequence */
     if (isnan(to))
         to = raw_of(n, (double)n->impute);
-    cell_set_number(&s->format, number, (float)(from + share * (to - from)), record);
+    cell_set_number(&c->format, number, (float)(from + share * (to - from)), record);
 }
 
 void paths_place(const struct paths *p, const struct serve *s, uint32_t k, uint32_t path,
                  uint32_t unit, double share, unsigned char *record)
 {
-    const struct schema *c = s->encoders[k];
+    const struct encoder *c = s->encoders[k];
     const unsigned char *begin = p->begin[k] + path * (size_t)c->format.stride;
     const struct unit *u = &p->units[unit];
     for (uint32_t i = 0; share < 1 && i < u->count; i++) {
-        const struct column *own = &c->columns[u->columns[i]];
+        const struct column *own = &c->schema->columns[u->columns[i]];
         if (!column_numbers(own))
-            cell_copy(&c->format, own, record, begin);
+            cell_copy(c, u->columns[i], record, begin);
         for (uint32_t part = 0; part < column_numbers(own); part++)
             place_number(c, own->number + part, share, begin, record);
     }

@@ -67,13 +67,13 @@ struct placing {
 };
 
 /* A channel of wide sequences: the value in all steps that the row has. */
-static void place_level(const struct placing *p, const struct schema *s, unsigned char *record)
+static void place_level(const struct placing *p, const struct encoder *c, unsigned char *record)
 {
     for (uint32_t i = 0; i < p->unit->count; i++) {
-        const uint32_t number = s->columns[p->unit->columns[i]].number;
+        const uint32_t number = c->schema->columns[p->unit->columns[i]].number;
         if (!isnan(record_number(record, number)))
-            cell_set_number(&s->format, number,
-                            (float)(p->point->at - s->numbers[number].offset), record);
+            cell_set_number(&c->format, number,
+                            (float)(p->point->at - c->numbers[number].offset), record);
     }
 }
 
@@ -82,16 +82,16 @@ static void place_cells(const void *context, uint32_t encoder, uint64_t read, ui
 {
     const struct placing *p = context;
     const struct row_store *k = &p->x->store;
-    const struct schema *s = k->serve->encoders[encoder];
-    const size_t stride = s->format.stride;
+    const struct encoder *c = k->serve->encoders[encoder];
+    const size_t stride = c->format.stride;
     const struct grid_point *g = p->point;
     const uint32_t row = g->others ? g->others[read % g->rows] : g->row;
     for (uint32_t t = 0; t < length; t++)
-        if (s->steps)
-            place_level(p, s, records + t * stride);
+        if (c->schema->steps)
+            place_level(p, c, records + t * stride);
         else
             for (uint32_t i = 0; i < p->unit->count; i++)
-                cell_copy(&s->format, &s->columns[p->unit->columns[i]], records + t * stride,
+                cell_copy(c, p->unit->columns[i], records + t * stride,
                           k->raw[encoder] + row * stride);
 }
 
@@ -99,15 +99,16 @@ static void place_cells(const void *context, uint32_t encoder, uint64_t read, ui
 static uint32_t list_cells(const struct sample *x, const struct unit *u, struct grid_cell *cells)
 {
     const struct schema *s = x->store.serve->schema;
+    const size_t stride = x->store.serve->encoders[0]->format.stride;
     uint32_t count = 0;
     for (uint32_t row = 0; row < x->store.rows; row++) {
-        const unsigned char *record = x->store.raw[0] + row * s->format.stride;
+        const unsigned char *record = x->store.raw[0] + row * stride;
         for (uint32_t i = 0; x->weight[row] > 0 && i < u->count; i++) {
             const uint32_t c = u->columns[i], number = s->columns[c].number;
             struct grid_cell *cell = &cells[count];
             *cell = (struct grid_cell){.row = row, .weight = x->weight[row], .at = (double)NAN};
             if (s->steps) {
-                cell->at = (double)record_number(record, number) + s->numbers[number].offset;
+                cell->at = (double)record_number(record, number) + s->offsets[number];
                 count += isnan(cell->at) ? 0 : 1; /* a missing step stays one */
                 continue;
             }

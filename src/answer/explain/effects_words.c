@@ -115,13 +115,13 @@ static void place_text(struct words *w)
 {
     struct row_store *k = &w->store;
     for (uint32_t i = 0; i < k->serve->encoder_count; i++) {
-        const struct schema *s = k->serve->encoders[i];
-        const struct column *c = &s->columns[w->column];
-        unsigned char *to = k->raw[i] + (k->rows - 1) * s->format.stride +
-                            s->format.at_category + 4 * (size_t)c->term;
-        memset(to, 0, 4 * (size_t)c->slots);
-        if (w->left.length && !cell_is_missing(s, w->column, w->left.data, w->left.length))
-            column_place_text(c, &k->terms, w->left.data, w->left.length, to);
+        const struct encoder *c = k->serve->encoders[i];
+        const struct column_fit *fit = &c->columns[w->column];
+        unsigned char *to = k->raw[i] + (k->rows - 1) * c->format.stride +
+                            c->format.at_category + 4 * (size_t)fit->term;
+        memset(to, 0, 4 * (size_t)fit->slots);
+        if (w->left.length && !cell_is_missing(c->schema, w->column, w->left.data, w->left.length))
+            encoder_place_text(c, w->column, &k->terms, w->left.data, w->left.length, to);
     }
 }
 

@@ -46,7 +46,7 @@ static void put_number(double value, bool fine, struct text *out)
 static void put_line(const struct effects_result *r, const struct effect *f,
                      const struct effect_point *p, uint32_t class, struct text *out)
 {
-    const bool fine = answer_line_fine(r->serve.schema);
+    const bool fine = answer_line_fine(r->serve.encoders[0]);
     field_put(out, f->unit->name, strlen(f->unit->name));
     text_printf(out, ",%s,", effect_kind_names[p->kind]);
     field_put(out, p->value, strlen(p->value));

@@ -44,7 +44,7 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
 {
     struct explain *x = context;
     struct row_store *k = &x->store;
-    const struct rowfmt *f = &k->serve->schema->format;
+    const struct rowfmt *f = &k->serve->encoders[0]->format;
     for (uint64_t i = 0; i < g->rows; i++) {
         const uint64_t row = k->rows;
         if ((g->bad[i] && !k->window) || (x->most && row >= x->most))
@@ -112,14 +112,14 @@ static void deal_cells(const void *context, uint32_t encoder, uint64_t read, uin
 {
     const struct explain *x = context;
     const struct row_store *k = &x->store;
-    const struct schema *s = k->serve->encoders[encoder];
-    const size_t stride = s->format.stride;
+    const struct encoder *own = k->serve->encoders[encoder];
+    const size_t stride = own->format.stride;
     uint32_t others = 1;
     const uint32_t *rows =
         k->window ? store_window(k, x->from[read], &others) : &x->from[read];
     for (uint32_t t = 0; t < length; t++)
         for (uint32_t c = 0; c < x->dealt->count; c++)
-            cell_copy(&s->format, &s->columns[x->dealt->columns[c]], records + t * stride,
+            cell_copy(own, x->dealt->columns[c], records + t * stride,
                       k->raw[encoder] + rows[t % others] * stride);
 }
 

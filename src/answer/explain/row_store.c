@@ -59,10 +59,10 @@ bool store_add(struct row_store *x, const struct stream *t, const struct stream_
         return err_set(e, ERR_CSV_LIMIT, "the files have more than %u rows", UINT32_MAX - 1);
     make_room(x);
     for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
-        const struct schema *s = x->serve->encoders[k];
-        const struct raw_record raw = {t->schema, x->raw[0] + x->rows * t->schema->format.stride};
-        if (!cell_parse(s, &t->binding, NULL, g->cells, g->first + i, t->request.labelled,
-                        k ? &raw : NULL, x->raw[k] + x->rows * s->format.stride, NULL, &x->terms,
+        const struct encoder *c = x->serve->encoders[k];
+        const struct raw_record raw = {t->encoder, x->raw[0] + x->rows * t->encoder->format.stride};
+        if (!cell_parse(c, &t->binding, NULL, g->cells, g->first + i, t->request.labelled,
+                        k ? &raw : NULL, x->raw[k] + x->rows * c->format.stride, NULL, &x->terms,
                         e))
             return false;
     }
@@ -128,14 +128,14 @@ static void encode_tile(void *context, unsigned tile, unsigned thread)
     uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
     (void)thread;
     for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
-        const struct schema *s = x->serve->encoders[k];
-        const size_t stride = s->format.stride;
+        const struct encoder *c = x->serve->encoders[k];
+        const size_t stride = c->format.stride;
         unsigned char *to = x->records + k * x->count * x->serve->stride;
         memcpy(to + begin * stride, x->raw[k] + (x->first + begin) * stride,
                (end - begin) * stride);
         for (uint64_t i = begin; x->change && i < end; i++)
             x->change(x->context, k, x->first + i, 1, to + i * stride);
-        column_apply(s, to + begin * stride, end - begin);
+        encoder_apply(c, to + begin * stride, end - begin);
     }
 }
 

@@ -65,8 +65,8 @@ void store_series_close(struct row_store *x)
 /* The records of window w for encoder k, at `to`. */
 static void encode_window(const struct row_store *x, uint32_t k, uint64_t w, unsigned char *to)
 {
-    const struct schema *s = x->serve->encoders[k];
-    const size_t stride = s->format.stride;
+    const struct encoder *c = x->serve->encoders[k];
+    const size_t stride = c->format.stride;
     uint32_t length;
     const uint32_t *rows = store_window(x, w, &length);
     memset(to + length * stride, 0, (x->window - length) * stride);
@@ -74,7 +74,7 @@ static void encode_window(const struct row_store *x, uint32_t k, uint64_t w, uns
         memcpy(to + t * stride, x->raw[k] + rows[t] * stride, stride);
     if (x->change)
         x->change(x->context, k, w, length, to);
-    column_apply(s, to, length);
+    encoder_apply(c, to, length);
 }
 
 static void encode_tile(void *context, unsigned tile, unsigned thread)

@@ -138,10 +138,10 @@ bool answer_line_names(const struct schema *s, int region, struct err *e)
     return true;
 }
 
-bool answer_line_fine(const struct schema *s)
+bool answer_line_fine(const struct encoder *of)
 {
-    const struct target_coding *c = &s->coding;
-    if (s->task != TASK_REGRESSION)
+    const struct target_coding *c = &of->coding;
+    if (of->schema->task != TASK_REGRESSION)
         return false;
     return answer_coarse(coding_decode(c, 0),
                          c->transform ? (coding_decode(c, 1) - coding_decode(c, -1)) / 2
@@ -174,10 +174,11 @@ static void add_escaped(struct text *to, const char *label, size_t length)
     }
 }
 
-bool answer_line_open(struct answer_line *l, const struct schema *s, int region,
+bool answer_line_open(struct answer_line *l, const struct encoder *c, int region,
                       const struct binding *b, const char *passthrough, bool tsv,
                       const char *null_text, struct err *e)
 {
+    const struct schema *s = c->schema;
     *l = (struct answer_line){
         .delimiter = tsv ? '\t' : ',', .quotes = !tsv, .schema = s, .region = region};
     l->cells = mem_alloc(b->cells ? b->cells : 1, sizeof *l->cells);
@@ -198,7 +199,7 @@ bool answer_line_open(struct answer_line *l, const struct schema *s, int region,
         l->names[i] = mem_string(b->names[l->cells[i]]);
     l->outputs = s->task == TASK_REGRESSION ? 0 : vocab_count(s->labels);
     l->values = schema_values(s);
-    l->fine = answer_line_fine(s);
+    l->fine = answer_line_fine(c);
     l->labels = mem_zero(l->outputs ? l->outputs : 1, sizeof *l->labels);
     l->members = region == ANSWER_SET ? mem_zero(l->outputs, sizeof *l->members) : NULL;
     for (uint32_t i = 0; i < l->outputs; i++) {

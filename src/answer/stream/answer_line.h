@@ -5,7 +5,7 @@
 
 #include "model/conformal.h"
 #include "model/decision.h"
-#include "table/schema.h"
+#include "table/encoder.h"
 
 /* The region of an answer: low and high after a value, the column set after probabilities: labels
  * in their order, joined by "|"; "\\" stands before a "|" or "\\" of a label. */
@@ -38,10 +38,10 @@ struct answer_line {
 /* Refuses (E13) an id column with the name of an output column. s is fitted. */
 bool answer_line_names(const struct schema *s, int region, struct err *e);
 /* True: values are written with 17 digits, since 9 are too few for this target; s is fitted. */
-bool answer_line_fine(const struct schema *s);
+bool answer_line_fine(const struct encoder *c);
 /* passthrough: NULL, "all" or "a,b,c" (names of the input, see name_list.h; a name that it lacks is
  * E10). Frees nothing of its arguments; they must live as long. */
-bool answer_line_open(struct answer_line *l, const struct schema *s, int region,
+bool answer_line_open(struct answer_line *l, const struct encoder *c, int region,
                       const struct binding *b, const char *passthrough, bool tsv,
                       const char *null_text, struct err *e);
 /* Finds the same columns in a further input, whose cells stand elsewhere. One is missing: E14. */

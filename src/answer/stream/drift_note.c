@@ -27,10 +27,10 @@ static void put_value(const struct column *c, double value, struct text *out)
 }
 
 /* Appends the range of the training numbers, then the range of the numbers outside. */
-static void put_range(const struct drift *d, const struct schema *s, size_t i, struct text *out)
+static void put_range(const struct drift *d, const struct encoder *e, size_t i, struct text *out)
 {
-    const struct column *c = &s->columns[i];
-    const struct number_slot *n = &s->numbers[c->number];
+    const struct column *c = &e->schema->columns[i];
+    const struct number_slot *n = &e->numbers[c->number];
     if (d->least[i] != d->least[i])
         return;
     text_put(out, " (");
@@ -46,15 +46,15 @@ static void put_range(const struct drift *d, const struct schema *s, size_t i, s
 }
 
 /* Appends the first new values of a column, with the known value that each is a twin of. */
-static void put_values(const struct drift *d, const struct schema *s, size_t i, struct text *out)
+static void put_values(const struct drift *d, const struct vocab *known, size_t i, struct text *out)
 {
     for (int k = 0; k < DRIFT_NEW && d->first[i].text[k]; k++) {
         const char *text = d->first[i].text[k];
-        const uint32_t twin = twins_find(s->columns[i].vocab, text, strlen(text));
+        const uint32_t twin = twins_find(known, text, strlen(text));
         text_printf(out, "%s\"%s\"", k ? ", " : ": ", text_quote_z(text));
         if (twin != UINT32_MAX)
             text_printf(out, " (training had \"%s\")",
-                        text_quote_z(vocab_text(s->columns[i].vocab, twin, NULL)));
+                        text_quote_z(vocab_text(known, twin, NULL)));
     }
     if (d->first[i].text[DRIFT_NEW - 1] && d->unknown[i] > DRIFT_NEW)
         text_put(out, ", ...");
@@ -62,9 +62,10 @@ static void put_values(const struct drift *d, const struct schema *s, size_t i, 
 
 /* Says a line for each column; of many columns one line for all. ranges: a line ends with the range
  * of the numbers, else with the first unknown categories. */
-static void note_columns(const struct drift *d, const struct schema *s, const uint64_t *counts,
+static void note_columns(const struct drift *d, const struct encoder *e, const uint64_t *counts,
                          say_fn *say, const char *of_one, const char *of_many, bool ranges)
 {
+    const struct schema *s = e->schema;
     struct text names = {0};
     uint64_t columns = 0, sum = 0;
     for (size_t i = 0; i < s->column_count; i++) {
@@ -84,9 +85,9 @@ static void note_columns(const struct drift *d, const struct schema *s, const ui
             continue;
         struct text range = {0};
         if (ranges)
-            put_range(d, s, i, &range);
+            put_range(d, e, i, &range);
         else if (counts == d->unknown)
-            put_values(d, s, i, &range);
+            put_values(d, e->columns[i].vocab, i, &range);
         say("column \"%s\": %llu %s%s%s", text_quote_z(s->columns[i].name),
             (unsigned long long)counts[i],
             !ranges ? "" : s->columns[i].type == COLUMN_DATETIME ? "date" : "number",
@@ -97,13 +98,14 @@ static void note_columns(const struct drift *d, const struct schema *s, const ui
 }
 
 /* Notes, in one line, the columns whose values are spread otherwise than in training. */
-static void note_moved(const struct drift *d, const struct schema *s)
+static void note_moved(const struct drift *d, const struct encoder *e)
 {
+    const struct schema *s = e->schema;
     struct text names = {0};
     unsigned columns = 0;
     for (size_t i = 0; i < s->column_count; i++) {
         double index, chance;
-        index = drift_index(d, s, i, &chance);
+        index = drift_index(d, e, i, &chance);
         if (!drift_moved(index, chance, DRIFT_MUCH) || columns++ >= NAMED_MOST)
             continue;
         text_printf(&names, "%s\"%s\" %.2g", names.length ? ", " : "",
@@ -118,16 +120,16 @@ static void note_moved(const struct drift *d, const struct schema *s)
 }
 
 /* True: a number of column i lies further outside the training range than that is wide. */
-static bool far_outside(const struct drift *d, const struct schema *s, size_t i)
+static bool far_outside(const struct drift *d, const struct encoder *e, size_t i)
 {
-    const struct number_slot *n = &s->numbers[s->columns[i].number];
+    const struct number_slot *n = &e->numbers[e->schema->columns[i].number];
     double low = (double)n->low, high = (double)n->high;
     return (double)d->least[i] < low - (high - low) || (double)d->most[i] > high + (high - low);
 }
 
 /* A few numbers a little outside the range are the rule in a large file: they are worth a note from
  * one row in a hundred on. */
-void drift_note(const struct drift *d, const struct schema *s, uint64_t rows)
+void drift_note(const struct drift *d, const struct encoder *e, uint64_t rows)
 {
     static const char cell[] = "cell with a category that training did not see",
                       cells[] = "cells with a category that training did not see",
@@ -135,20 +137,20 @@ void drift_note(const struct drift *d, const struct schema *s, uint64_t rows)
                       rares[] = "cells with a category that training pooled, as it is rare there",
                       number[] = " outside the range of training",
                       numbers[] = "s outside the range of training";
-    uint64_t *many = mem_zero(s->column_count, sizeof *many);
-    uint64_t *few = mem_zero(s->column_count, sizeof *few);
-    for (size_t i = 0; i < s->column_count; i++)
+    uint64_t *many = mem_zero(e->schema->column_count, sizeof *many);
+    uint64_t *few = mem_zero(e->schema->column_count, sizeof *few);
+    for (size_t i = 0; i < e->schema->column_count; i++)
         if (d->outside[i]) {
-            const bool loud = d->outside[i] >= (rows + 99) / 100 || far_outside(d, s, i);
+            const bool loud = d->outside[i] >= (rows + 99) / 100 || far_outside(d, e, i);
             (loud ? many : few)[i] = d->outside[i];
         }
-    note_columns(d, s, d->unknown, log_note, cell, cells, false);
-    note_columns(d, s, d->rare, log_info, rare, rares, false);
-    note_columns(d, s, many, log_note, number, numbers, true);
-    note_columns(d, s, few, log_info, number, numbers, true);
+    note_columns(d, e, d->unknown, log_note, cell, cells, false);
+    note_columns(d, e, d->rare, log_info, rare, rares, false);
+    note_columns(d, e, many, log_note, number, numbers, true);
+    note_columns(d, e, few, log_info, number, numbers, true);
     mem_free(many);
     mem_free(few);
-    note_moved(d, s);
+    note_moved(d, e);
     if (d->vanished)
         log_note("%llu number%s too small for float32 and read as 0",
                  (unsigned long long)d->vanished, d->vanished == 1 ? " is" : "s are");

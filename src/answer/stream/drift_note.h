@@ -5,6 +5,6 @@
 #include "table/cell.h"
 
 /* rows: how many were read, in which the drift was counted. */
-void drift_note(const struct drift *d, const struct schema *s, uint64_t rows);
+void drift_note(const struct drift *d, const struct encoder *e, uint64_t rows);
 
 #endif

@@ -213,7 +213,7 @@ static bool answer_all(struct writer *w, struct err *e)
     const int region = c->rule == CONFORMAL_SETS     ? ANSWER_SET
                        : conformal_is_interval(c) ? ANSWER_INTERVAL
                                                   : ANSWER_ALONE;
-    bool good = answer_line_open(&w->line, w->stream->schema, region, &w->stream->binding,
+    bool good = answer_line_open(&w->line, w->stream->encoder, region, &w->stream->binding,
                                  q->passthrough, q->tsv, q->null_text, e);
     w->line.uncertainty = q->uncertainty;
     w->line.decision = &w->stream->serve->decision;
@@ -274,7 +274,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     double began = clock_now();
     want.idle_context = &w;
     for (size_t i = 0; q->null_text && *q->null_text && i < r->serve.encoder_count; i++)
-        schema_add_missing(r->serve.encoders[i], q->null_text);
+        schema_add_missing(r->serve.encoders[i]->schema, q->null_text);
     bool good = stream_open(&stream, &r->serve, &want, e) && answer_all(&w, e);
     r->predict_s = clock_now() - began;
     r->rows = stream.rows;
@@ -398,7 +398,7 @@ void predict_write(const struct predict_request *q, const struct predict_result 
         json_put_int(out, "high", (int64_t)r->held[1]);
         json_close(out, '}');
     }
-    drift_write(r->drift, s, out);
+    drift_write(r->drift, r->serve.encoders[0], out);
     gates_write(r->gates, r->gate_count, out);
     json_open(out, "seconds", '{');
     json_put_number(out, "load", r->load_s);

@@ -64,7 +64,7 @@ bool serve_open(struct serve *s, const char *model, enum job job, const struct o
     s->features = mem_zero(s->encoder_count, sizeof *s->features);
     for (uint32_t i = 0; i < s->encoder_count; i++) {
         const size_t stride = s->encoders[i]->format.stride;
-        s->features[i] = schema_features(s->encoders[i]);
+        s->features[i] = encoder_features(s->encoders[i]);
         s->stride = stride > s->stride ? stride : s->stride;
     }
     s->outputs = s->features[0]->outputs;
@@ -97,7 +97,7 @@ bool serve_part(struct serve *s, const char *part, char *const *files, size_t co
 void serve_reading(struct serve *s, const struct reading *r)
 {
     for (uint32_t i = 0; i < s->encoder_count; i++)
-        reading_apply(r, s->encoders[i]);
+        reading_apply(r, s->encoders[i]->schema);
 }
 
 static struct features *features_of(const struct serve *s, uint32_t member)
@@ -122,7 +122,7 @@ static void decide(struct serve *s, uint64_t records, uint64_t bytes)
     struct select_work work = {.rows = rows,
                                .flops = answer_flops(s),
                                .steps = rows / BATCH_MOST,
-                               .bytes = rows * (double)s->schema->format.stride};
+                               .bytes = rows * (double)s->encoders[0]->format.stride};
     select_decide(&s->backend, &work);
 }
 
@@ -274,7 +274,8 @@ static bool answer(struct serve *s, unsigned char *records, uint64_t count, real
 {
     s->chunk = records;
     s->source = (struct source){
-        .rows = {.format = s->schema->format, .chunks = &s->chunk, .shift = 63, .count = count},
+        .rows = {.format = s->encoders[0]->format, .chunks = &s->chunk, .shift = 63,
+                 .count = count},
         .count = count,
         .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
         .features = s->features[0],
@@ -452,7 +453,7 @@ struct criterion serve_criterion(const struct serve *s)
     struct criterion c = {.loss = modelfile_loss(s->file),
                           .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
                           .class_weight = s->file->class_weight,
-                          .coding = &s->schema->coding};
+                          .coding = &s->encoders[0]->coding};
     c.loss.label_smoothing = 0;
     return c;
 }

@@ -34,8 +34,8 @@ struct answering {
 
 struct serve {
     struct modelfile *file;
-    const struct schema *schema; /* the file's */
-    struct schema *const *encoders; /* [encoder_count], the first one is `schema` */
+    const struct schema *schema; /* of the first encoder */
+    struct encoder *const *encoders; /* [encoder_count] */
     uint32_t encoder_count;
     /* bytes of the longest record: n records of encoder k begin at k * n * stride, and are
      * contiguous */

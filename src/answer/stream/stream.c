@@ -28,7 +28,8 @@ static const struct bloom *pooled_of(const struct serve *s)
 bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e)
 {
     *t = (struct stream){
-        .serve = s, .schema = s->schema, .request = *q, .dialect = s->schema->dialect};
+        .serve = s, .encoder = s->encoders[0], .schema = s->schema, .request = *q,
+        .dialect = s->schema->dialect};
     t->request.weighed |= q->labelled;
     if (q->csv)
         t->dialect.delimiter = ',';
@@ -41,11 +42,11 @@ bool stream_open(struct stream *t, struct serve *s, const struct stream_request 
     t->dialect.said = q->labelled         ? CSV_SAID_BY_MODEL
                       : q->csv || q->tsv ? CSV_SAID_BY_IO
                                          : CSV_SAID_BY_MODEL_OR_IO;
-    t->drift = drift_new(t->schema, pooled_of(s));
+    t->drift = drift_new(t->encoder, pooled_of(s));
     t->choice = held_choice(&s->held, q->limit);
     if (q->labelled && !q->again && s->file->known &&
         (!s->held.wanted || s->file->known->numbers[FINGERPRINT_OWN] & FINGERPRINT_HELD))
-        t->keys = row_keys_reading(t->schema);
+        t->keys = row_keys_reading(t->encoder);
     uint64_t row_bytes = s->stride +
                          s->outputs * (s->member_count * sizeof(real) + sizeof(double));
     t->group = GROUP_MOST;
@@ -120,8 +121,8 @@ static void begin_work(struct work *w, const struct csv_block *block, size_t rec
     w->error = mem_zero(threads, sizeof *w->error);
     w->drift = mem_zero(threads, sizeof(struct drift *));
     for (unsigned i = 0; i < threads; i++)
-        w->drift[i] = drift_new(t->schema, t->drift->pooled);
-    w->undone = drift_new(t->schema, t->drift->pooled);
+        w->drift[i] = drift_new(t->encoder, t->drift->pooled);
+    w->undone = drift_new(t->encoder, t->drift->pooled);
     w->lookups = mem_zero(threads, sizeof *w->lookups);
     w->terms = mem_zero(threads, sizeof *w->terms);
     t->room = room;
@@ -312,7 +313,7 @@ bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
     progress_amount_close(&t->progress);
     stream_look(t);
     for (unsigned i = 0; w.drift && i < threads_count(); i++) {
-        drift_add(t->drift, w.drift[i], t->schema);
+        drift_add(t->drift, w.drift[i], t->encoder);
         drift_free(w.drift[i]);
         t->lookups.looked += w.lookups[i].looked;
         t->lookups.known += w.lookups[i].known;

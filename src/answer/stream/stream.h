@@ -76,7 +76,8 @@ struct stream_sink {
 
 struct stream {
     struct serve *serve;
-    const struct schema *schema;
+    const struct encoder *encoder; /* the first one, which counts drift */
+    const struct schema *schema;   /* its own */
     struct stream_request request;
     struct csv_dialect dialect;
     struct csv *csv;

@@ -65,7 +65,7 @@ void stream_notes(const struct stream *t)
 {
     const uint64_t blank = t->blank_lines - t->choice.blanked;
     note_known(t);
-    drift_note(t->drift, t->schema, t->rows);
+    drift_note(t->drift, t->encoder, t->rows);
     if (t->unlabelled)
         log_note("%llu of %llu rows have no target: left out", (unsigned long long)t->unlabelled,
                  (unsigned long long)t->rows);

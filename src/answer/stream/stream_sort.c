@@ -174,7 +174,7 @@ static bool keep(void *context, const struct stream_group *g, struct err *e)
 {
     struct stream_sort *s = context;
     const struct serve *v = s->t->serve;
-    const size_t stride = s->t->schema->format.stride, outputs = v->outputs;
+    const size_t stride = s->t->encoder->format.stride, outputs = v->outputs;
     (void)e;
     for (size_t i = 0; i < g->rows; i++) {
         const size_t to = s->order[g->first + i];
@@ -209,7 +209,7 @@ static bool deliver(const struct stream_sort *s, struct work *w, size_t first, s
         .first = first,
         .rows = rows,
         .bad = s->bad + first,
-        .records = s->records + first * s->t->schema->format.stride,
+        .records = s->records + first * s->t->encoder->format.stride,
         .logits = p->logits,
         .sample = s->t->schema->windows.label == LABEL_ROW ? NULL : p->sample,
         .samples = p->samples,
@@ -234,7 +234,7 @@ bool stream_sort_answer(struct stream_sort *s, struct work *w, const struct stre
     const struct stream_sink keeper = {.group = keep, .context = s};
     size_t kept = count;
     find_order(s);
-    s->records = mem_zero(count, t->schema->format.stride);
+    s->records = mem_zero(count, t->encoder->format.stride);
     s->logits = mem_zero(count * t->serve->member_count * t->serve->outputs, sizeof *s->logits);
     s->bad = mem_zero(count, sizeof *s->bad);
     s->line = mem_zero(count, sizeof *s->line);

@@ -88,7 +88,7 @@ static void look_rows(struct work *w, const unsigned char *records, size_t begin
     for (size_t i = begin; i < end; i += step)
         if (!w->now.bad[i] &&
             row_key_read(t->keys, &t->binding, w->cells, w->now.first + i,
-                         records + i * t->schema->format.stride, &key))
+                         records + i * t->encoder->format.stride, &key))
             fingerprint_look(t->serve->file->known, key, &w->lookups[thread]);
 }
 
@@ -104,17 +104,17 @@ static bool counts_nothing(const struct work *w, size_t record)
  * others have the same numbers. */
 static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, unsigned thread)
 {
-    const struct schema *s = w->t->serve->encoders[k];
-    size_t stride = s->format.stride;
+    const struct encoder *c = w->t->serve->encoders[k];
+    size_t stride = c->format.stride;
     unsigned char *records = w->now.records + k * w->now.rows * w->t->serve->stride;
     struct drift *drift = k ? NULL : w->drift[thread];
     for (size_t i = begin; i < end; i++) {
         unsigned char *record = records + i * stride;
         const struct raw_record raw = {
-            w->t->schema, w->now.records + i * w->t->schema->format.stride};
+            w->t->encoder, w->now.records + i * w->t->encoder->format.stride};
         bool counts = !w->series || (i >= w->count_from && i < w->count_to);
         bool good = !counts_nothing(w, w->now.first + i) &&
-                    cell_parse(s, &w->t->binding, w->block, w->cells, w->now.first + i,
+                    cell_parse(c, &w->t->binding, w->block, w->cells, w->now.first + i,
                                w->t->request.labelled, k ? &raw : NULL, record,
                                counts ? drift : NULL, &w->terms[thread], &w->error[thread]);
         w->now.bad[i] = !good || (k && w->now.bad[i]);
@@ -131,7 +131,7 @@ static void parse_rows(struct work *w, uint32_t k, size_t begin, size_t end, uns
         to = w->count_to < end ? w->count_to : end;
     }
     if (drift && from < to)
-        drift_places(drift, s, records + from * stride, w->now.bad + from, to - from);
+        drift_places(drift, c, records + from * stride, w->now.bad + from, to - from);
     if (k == 0 && w->t->keys)
         look_rows(w, records, from, to, thread);
 }
@@ -144,9 +144,9 @@ static void parse_tile(void *context, unsigned tile, unsigned thread)
     for (uint32_t k = 0; k < w->t->serve->encoder_count; k++)
         parse_rows(w, k, begin, end, thread);
     for (uint32_t k = 0; k < w->t->serve->encoder_count; k++) {
-        const struct schema *s = w->t->serve->encoders[k];
+        const struct encoder *c = w->t->serve->encoders[k];
         unsigned char *records = w->now.records + k * w->now.rows * w->t->serve->stride;
-        column_apply(s, records + begin * s->format.stride, end - begin);
+        encoder_apply(c, records + begin * c->format.stride, end - begin);
     }
 }
 
@@ -181,8 +181,8 @@ static void reason(struct work *w, const struct stream_part *p, size_t i, struct
         err_help(why, "look for values far outside the range that the model was trained on");
     }
     if (!placed)
-        cell_parse(s, &w->t->binding, w->block, w->cells, p->first + i, w->t->request.labelled,
-                   NULL, record, w->undone, w->terms, &(struct err){0});
+        cell_parse(w->t->encoder, &w->t->binding, w->block, w->cells, p->first + i,
+                   w->t->request.labelled, NULL, record, w->undone, w->terms, &(struct err){0});
     mem_free(record);
     /* another thread may have counted it; the sum over the threads is right */
     drift_undo(w->drift[0], w->undone, s->column_count);
@@ -265,11 +265,11 @@ void work_parse(struct work *w, size_t begin, size_t end)
 
 static bool has_target(const struct work *w, size_t i)
 {
-    const struct schema *s = w->t->schema;
-    const unsigned char *record = w->now.records + i * s->format.stride;
-    if (s->task == TASK_REGRESSION)
-        return !isnan(record_float(record, s->format.at_target));
-    return record_int(record, s->format.at_target) >= 0;
+    const struct rowfmt *f = &w->t->encoder->format;
+    const unsigned char *record = w->now.records + i * f->stride;
+    if (w->t->schema->task == TASK_REGRESSION)
+        return !isnan(record_float(record, f->at_target));
+    return record_int(record, f->at_target) >= 0;
 }
 
 /* The records without their first ones, for the sink. */
@@ -285,7 +285,7 @@ static struct stream_group from(struct work *w, size_t begin, size_t end)
                                  .first = p->first + begin,
                                  .rows = end - begin,
                                  .bad = p->bad + begin,
-                                 .records = p->records + begin * w->t->schema->format.stride,
+                                 .records = p->records + begin * w->t->encoder->format.stride,
                                  .logits = p->logits,
                                  .origins = &w->origins};
 }

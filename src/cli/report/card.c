@@ -30,8 +30,9 @@ static void put_facts(const struct report_request *q, const struct report *r, st
     report_fact(out, "model", report_file(q->model));
     report_fact(out, "task", task_names[s->task]);
     report_fact(out, "target", s->columns[s->target].name);
-    if (s->coding.transform)
-        report_fact(out, "learnt through", target_transform_names[s->coding.transform]);
+    const int transform = r->file->encoders[0]->coding.transform;
+    if (transform)
+        report_fact(out, "learnt through", target_transform_names[transform]);
     put_labels(s, out);
     text_printf(&format, "%d", r->file->format);
     report_fact(out, "version of the model file", format.data);
@@ -46,35 +47,38 @@ static void put_facts(const struct report_request *q, const struct report *r, st
     text_free(&format);
 }
 
-static const char *encoding_of(const struct schema *s, const struct column *c)
+static const char *encoding_of(const struct encoder *e, size_t column)
 {
+    const struct column *c = &e->schema->columns[column];
     if (c->number != UINT32_MAX)
         return c->type == COLUMN_DATETIME ? "parts of a date"
-                                          : column_scale_names[s->numbers[c->number].scale];
+                                          : column_scale_names[e->numbers[c->number].scale];
     if (c->category == UINT32_MAX)
         return "";
     if (c->type == COLUMN_TEXT)
         return column_is_tokens(c) ? "tokens" : "hashed terms";
-    switch (column_category(c).encode) {
+    switch (encoder_category(e, column).encode) {
     case CATEGORY_ONEHOT: return "one-hot";
     case CATEGORY_EMBEDDING: return "embedding";
     default: return "target statistics";
     }
 }
 
-static void put_range(const struct schema *s, const struct column *c, struct text *out)
+static void put_range(const struct encoder *e, size_t column, struct text *out)
 {
-    const struct number_slot *n = c->type == COLUMN_NUMERIC ? &s->numbers[c->number] : NULL;
+    const struct column *c = &e->schema->columns[column];
+    const struct number_slot *n = c->type == COLUMN_NUMERIC ? &e->numbers[c->number] : NULL;
     if (n)
         html_cell_range(out, (double)n->low + n->offset, (double)n->high + n->offset);
     else if (c->category != UINT32_MAX && c->type != COLUMN_TEXT)
-        text_printf(out, "<td class=\"n\">%u values</td>", vocab_count(c->vocab));
+        text_printf(out, "<td class=\"n\">%u values</td>", vocab_count(e->columns[column].vocab));
     else
         text_put(out, "<td class=\"n\">\u2013</td>");
 }
 
-static void put_columns(const struct schema *s, struct text *out)
+static void put_columns(const struct encoder *e, struct text *out)
 {
+    const struct schema *s = e->schema;
     static const char *const names[] = {"column", "type", "encoding", "range or values",
                                         "missing in training", NULL};
     text_put(out, "<h3>Columns</h3>\n");
@@ -84,10 +88,10 @@ static void put_columns(const struct schema *s, struct text *out)
         bool input = c->number != UINT32_MAX || c->category != UINT32_MAX;
         html_row_begin(out);
         html_cells(out, "%s", c->name);
-        text_printf(out, "<td>%s</td><td>%s</td>", column_role_names[c->type], encoding_of(s, c));
+        text_printf(out, "<td>%s</td><td>%s</td>", column_role_names[c->type], encoding_of(e, i));
         if (input) {
-            put_range(s, c, out);
-            html_cells(out, "%g", (double)c->missing);
+            put_range(e, i, out);
+            html_cells(out, "%g", (double)e->columns[i].missing);
         } else {
             text_put(out, "<td></td><td></td>");
         }
@@ -120,7 +124,7 @@ void report_card(const struct report_request *q, const struct report *r, struct 
     if (q->note)
         html_printf(out, "<p class=\"note\">%s</p>\n", q->note);
     put_facts(q, r, out);
-    put_columns(r->file->schema, out);
+    put_columns(r->file->encoders[0], out);
     put_config(r, out);
     html_section_end(out);
 }

@@ -21,11 +21,11 @@ struct moved {
 /* The columns that have an index, the most drifted first. */
 static uint32_t list_moved(const struct report *r, struct moved *list)
 {
-    const struct schema *s = r->file->schema;
+    const struct encoder *e = r->file->encoders[0];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < s->column_count; i++) {
+    for (uint32_t i = 0; i < e->schema->column_count; i++) {
         struct moved m = {.column = i};
-        m.index = drift_index(r->drift, s, i, &m.chance);
+        m.index = drift_index(r->drift, e, i, &m.chance);
         if (isnan(m.index))
             continue;
         uint32_t k = count++;
@@ -65,29 +65,29 @@ static void put_moved(const struct report *r, const struct moved *m, double most
 static void put_edge(const struct schema *s, const struct column *c, float edge, struct text *out)
 {
     (c->type == COLUMN_DATETIME ? html_day : html_number)(
-        out, (double)edge + s->numbers[c->number].offset);
+        out, (double)edge + s->offsets[c->number]);
 }
 
 /* The content of a place: a category, or a range of numbers. */
-static void put_place(const struct schema *s, const struct column *c, uint32_t place,
-                      struct text *out)
+static void put_place(const struct encoder *e, uint32_t column, uint32_t place, struct text *out)
 {
-    const struct distribution *d = &c->spread;
+    const struct column *c = &e->schema->columns[column];
+    const struct distribution *d = &e->columns[column].spread;
     if (place == 0) {
         text_put(out, "(missing)");
     } else if (c->type == COLUMN_CATEGORICAL) {
         if (place == 1)
             text_put(out, "(new or rare)");
         else
-            html_text_z(out, vocab_text(c->vocab, place - 2, NULL));
+            html_text_z(out, vocab_text(e->columns[column].vocab, place - 2, NULL));
     } else if (!d->edges) {
         text_put(out, "(all values)");
     } else {
         text_put(out, place == 1 ? "up to " : "above ");
-        put_edge(s, c, d->edge[place == 1 ? 0 : place - 2], out);
+        put_edge(e->schema, c, d->edge[place == 1 ? 0 : place - 2], out);
         if (place > 1 && place <= d->edges) {
             text_put(out, ", to ");
-            put_edge(s, c, d->edge[place - 1], out);
+            put_edge(e->schema, c, d->edge[place - 1], out);
         }
     }
 }
@@ -114,27 +114,27 @@ static uint32_t choose_places(const double *before, const double *now, uint32_t 
 static void put_histogram(const struct report *r, uint32_t column, struct text *out)
 {
     static const char *const names[] = {"value", "", "training", "now", NULL};
-    const struct schema *s = r->file->schema;
-    const struct column *c = &s->columns[column];
-    const uint32_t places = c->spread.places;
+    const struct encoder *e = r->file->encoders[0];
+    const struct distribution *spread = &e->columns[column].spread;
+    const uint32_t places = spread->places;
     double *before = mem_zero(places, sizeof *before), *now = mem_zero(places, sizeof *now);
     double old_rows = 0, new_rows = 0, most = 0;
     uint32_t shown[PLACES_SHOWN];
     for (uint32_t k = 0; k < places; k++) {
-        old_rows += c->spread.rows[k];
+        old_rows += spread->rows[k];
         new_rows += (double)r->drift->places[column][k];
     }
     for (uint32_t k = 0; k < places; k++) {
-        before[k] = old_rows > 0 ? c->spread.rows[k] / old_rows : 0;
+        before[k] = old_rows > 0 ? spread->rows[k] / old_rows : 0;
         now[k] = new_rows > 0 ? (double)r->drift->places[column][k] / new_rows : 0;
         most = fmax(most, fmax(before[k], now[k]));
     }
     const uint32_t count = choose_places(before, now, places, PLACES_SHOWN, shown);
-    html_printf(out, "<figure>\n<h3>%s</h3>\n", c->name);
+    html_printf(out, "<figure>\n<h3>%s</h3>\n", e->schema->columns[column].name);
     html_table(out, "Training and now", names, 2);
     for (uint32_t i = 0; i < count; i++) {
         text_put(out, "<tr><td class=\"t\">");
-        put_place(s, c, shown[i], out);
+        put_place(e, column, shown[i], out);
         text_put(out, "</td>");
         chart_cell_pair(out, before[shown[i]], now[shown[i]], most);
         html_cells(out, "%f %f", before[shown[i]], now[shown[i]]);

@@ -173,7 +173,7 @@ static void put_drift(const struct evaluate_result *r, struct text *out)
         double largest = 0;
         size_t at = 0;
         for (size_t i = 0; i < s->column_count; i++) {
-            double index = drift_index(r->drift, s, i, &chance);
+            double index = drift_index(r->drift, r->serve.encoders[0], i, &chance);
             if (drift_moved(index, chance, DRIFT_SOME) && index < before && index > largest) {
                 largest = index;
                 at = i;

@@ -219,7 +219,7 @@ static double *add_weights(const struct modelfile *f, struct tensor_writer *w)
 static int64_t *add_encoders(const struct modelfile *f, struct tensor_writer *w)
 {
     const uint64_t count = f->member_count;
-    if (!f->encoders || f->encoder_count == 1)
+    if (f->encoder_count == 1)
         return NULL;
     int64_t *numbers = mem_alloc(count, sizeof *numbers);
     for (uint64_t i = 0; i < count; i++)
@@ -249,10 +249,9 @@ bool modelfile_prepare(const struct modelfile *f, const struct model *const *pla
     struct json_out *layers = mem_zero(f->member_count, sizeof *layers);
     struct copies copies = {0};
     add_meta(f, w);
-    const uint32_t encoders = f->encoders ? f->encoder_count : 1;
-    struct schema_saved **kept = mem_zero(encoders, sizeof *kept);
-    for (uint32_t i = 0; i < encoders; i++)
-        kept[i] = schema_save(f->encoders ? f->encoders[i] : f->schema, i, w);
+    struct encoder_saved **kept = mem_zero(f->encoder_count, sizeof *kept);
+    for (uint32_t i = 0; i < f->encoder_count; i++)
+        kept[i] = encoder_save(f->encoders[i], i, w);
     for (uint32_t i = 0; i < f->member_count; i++)
         add_member(f, i, plans[i], &layers[i], w, &copies);
     double *weights = add_weights(f, w);
@@ -274,8 +273,8 @@ bool modelfile_prepare(const struct modelfile *f, const struct model *const *pla
         fingerprint_save(f->known, w);
     bool good = tensor_prepare(w, path, o, digest, e);
     copies_free(&copies);
-    for (uint32_t i = 0; i < encoders; i++)
-        schema_saved_free(kept[i]);
+    for (uint32_t i = 0; i < f->encoder_count; i++)
+        encoder_saved_free(kept[i]);
     mem_free(kept);
     mem_free(numbers);
     mem_free(weights);
@@ -315,10 +314,9 @@ void modelfile_free(struct modelfile *f)
 {
     if (!f)
         return;
-    for (uint32_t i = 1; i < f->encoder_count; i++)
-        schema_free(f->encoders[i]);
+    for (uint32_t i = 0; i < f->encoder_count; i++)
+        encoder_free(f->encoders[i]);
     mem_free(f->encoders);
-    schema_free(f->schema);
     json_free(f->config);
     mem_free(f->config_text);
     mem_free(f->metrics_text);
@@ -339,9 +337,9 @@ void modelfile_free(struct modelfile *f)
     mem_free(f);
 }
 
-const struct schema *modelfile_encoder(const struct modelfile *f, uint32_t member)
+const struct encoder *modelfile_encoder(const struct modelfile *f, uint32_t member)
 {
-    return f->encoders ? f->encoders[f->members[member].encoder] : f->schema;
+    return f->encoders[f->members[member].encoder];
 }
 
 double modelfile_quantile(const struct modelfile *f)

@@ -10,7 +10,7 @@
  *   config    JSON: the training's resolved config, a record for people. A tensor U8 of that name
  *             if it is long.
  * Tensors
- *   schema, schema.*, encoders.E.*   the columns and their statistics: schema_saved.h
+ *   schema, schema.*, encoders.E.*   the columns and their statistics: encoder_saved.h
  *   members.I.layers                 U8: JSON, the layers of member I as a config has them, the
  *                                    output layer last. Options that answers do not need are left
  *                                    out.
@@ -79,7 +79,7 @@
 #include "model/loss.h"
 #include "model/network/model.h"
 #include "table/fingerprint.h"
-#include "table/schema.h"
+#include "table/encoder.h"
 
 #define MODELFILE_FORMAT 3
 #define MODELFILE_MEMBERS 65536 /* at most */
@@ -105,8 +105,8 @@ struct member {
 };
 struct modelfile {
     int format;              /* of a loaded file */
-    struct schema *schema;   /* of all columns; encoder 0 */
-    struct schema **encoders; /* [encoder_count], the first one is `schema`; NULL: it alone */
+    struct schema *schema;   /* of the first encoder */
+    struct encoder **encoders; /* [encoder_count] */
     uint32_t encoder_count;
     struct member *members;
     uint32_t member_count;
@@ -137,8 +137,8 @@ struct modelfile *modelfile_load(const char *path, struct err *e);
 struct modelfile *modelfile_load_bytes(const void *bytes, size_t length, const char *name,
                                        struct err *e);
 void modelfile_free(struct modelfile *f);
-/* The schema with the encoder of a member's inputs. */
-const struct schema *modelfile_encoder(const struct modelfile *f, uint32_t member);
+/* The encoder of a member's inputs. */
+const struct encoder *modelfile_encoder(const struct modelfile *f, uint32_t member);
 /* The q of a model of loss quantile, by the config that it holds as a record; else 0. */
 double modelfile_quantile(const struct modelfile *f);
 /* The loss that it was trained with, by that record; the task's own if the record cannot be

@@ -265,11 +265,19 @@ static bool load_ensemble(const struct model_loading *l)
 /* The labels and the columns are the same by all encoders. Target statistics may differ. */
 static bool same_rows(const struct schema *a, const struct schema *b)
 {
-    const uint32_t numbers = schema_numbers(a);
-    bool same = numbers == schema_numbers(b) && a->category_count == b->category_count;
-    for (uint32_t i = 0; same && i < numbers; i++)
-        same = a->numbers[i].offset == b->numbers[i].offset;
-    return same;
+    return a->number_count == b->number_count && a->category_count == b->category_count &&
+           memcmp(a->offsets, b->offsets, a->number_count * sizeof *a->offsets) == 0;
+}
+
+static bool load_encoder(const struct model_loading *l)
+{
+    struct encoder *first = encoder_load(l->file, 0, l->e);
+    if (!first)
+        return false;
+    l->f->encoders = mem_zero(1, sizeof *l->f->encoders);
+    l->f->encoders[l->f->encoder_count++] = first;
+    l->f->schema = first->schema;
+    return true;
 }
 
 /* Reads the encoders beyond 0: members name them without gaps. */
@@ -289,14 +297,13 @@ static bool load_encoders(const struct model_loading *l)
         most = numbers[i] > most ? numbers[i] : most;
         f->members[i].encoder = (uint32_t)numbers[i];
     }
-    f->encoders = mem_zero((size_t)most + 1, sizeof *f->encoders);
-    f->encoders[f->encoder_count++] = f->schema;
+    f->encoders = mem_grow(f->encoders, (size_t)most + 1, sizeof *f->encoders);
     while (f->encoder_count <= most) {
-        struct schema *s = schema_load(l->file, f->encoder_count, l->e);
-        if (!s)
+        struct encoder *c = encoder_load(l->file, f->encoder_count, l->e);
+        if (!c)
             return false;
-        f->encoders[f->encoder_count++] = s;
-        if (!same_rows(f->schema, s))
+        f->encoders[f->encoder_count++] = c;
+        if (!same_rows(f->schema, c->schema))
             return modelfile_refuse(l, ERR_MODEL_SCHEMA, "its encoders are of different columns");
     }
     return true;
@@ -329,7 +336,7 @@ static bool load_members(struct model_loading *l, uint32_t *outputs)
     *outputs = f->schema->task == TASK_REGRESSION ? schema_values(f->schema)
                                                   : vocab_count(f->schema->labels);
     for (uint32_t i = 0; good && i < f->member_count; i++) {
-        struct features *features = schema_features(modelfile_encoder(f, i));
+        struct features *features = encoder_features(modelfile_encoder(f, i));
         l->member = &f->members[i];
         good = load_layers(l) && load_weights(l, features) && load_history(l, i);
         features_free(features);
@@ -391,8 +398,7 @@ static struct modelfile *load(struct tensor_file *file, struct err *e)
     bool good = check_kind(&l);
     if (good) {
         load_records(&l);
-        l.f->schema = schema_load(file, 0, e);
-        good = l.f->schema && load_members(&l, &outputs) &&
+        good = load_encoder(&l) && load_members(&l, &outputs) &&
                modelfile_load_answer(&l, outputs) && modelfile_load_conformal(&l) &&
                load_golden(&l, outputs) && fingerprint_load(file, &l.f->known, e);
     }

@@ -23,7 +23,7 @@ bool series_step_read(const struct schema *s, const struct binding *b,
         return true;
     cell = cell_at(b, cells, record, w->order);
     to->order = column_time(s, w->order, cell->text, cell->length);
-    const struct cell_where where = {s, b, block, cells, record, e};
+    const struct cell_where where = {s, NULL, b, block, cells, record, e};
     return !isnan(to->order) || cell_report_placeless(&where, w->order, cell);
 }
 

@@ -125,12 +125,12 @@ struct lanes run_deal(struct run *r)
 
 bool run_open(struct run *r, struct err *e)
 {
-    r->features = schema_features(r->schema);
+    r->features = encoder_features(r->encoder);
     r->classes = r->config->task == TASK_REGRESSION ? 0 : r->features->outputs;
     r->score = (struct score_job){.rows = r->rows,
                                   .target = r->target,
                                   .groups = r->groups,
-                                  .schema = r->schema,
+                                  .encoder = r->encoder,
                                   .features = r->features,
                                   .loss = &r->loss};
     memcpy(r->score.list, r->list, sizeof r->list);

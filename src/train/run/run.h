@@ -3,7 +3,7 @@
  * its owner (job.h). Many runs can train on the same encoded rows, one after another or side by
  * side in threads. Each needs a machine of its own, and side by side threads_alone (thread.h).
  *
- *     struct run r = {.config = config, .seed = 1, .schema = schema, .rows = view->rows,
+ *     struct run r = {.config = config, .seed = 1, .encoder = encoder, .rows = view->rows,
  *                     .target = target, .list = {train, valid, test}, .machine = machine};
  *     good = run_open(&r, &e) && run_plan(&r, NULL) == NULL && run_network(&r, &e) &&
  *            run_begin(&r, &e) && run_epochs(&r, &e) == RUN_ENDED &&
@@ -74,7 +74,7 @@ struct run {
     /* Set by the owner before run_open; borrowed until run_close. */
     const struct config *config; /* train, model, task */
     uint64_t seed;
-    const struct schema *schema; /* fitted */
+    struct encoder *encoder; /* only read */
     struct rows rows;            /* encoded */
     const double *target;        /* regression: raw, of each row; else NULL */
     const struct dataset *groups; /* as of a score_job */
@@ -150,7 +150,7 @@ bool run_class_weights(const struct config *c, const struct schema *s, const dou
 bool run_set_weights(struct run *r, struct err *e);
 /* The loss that counts for the answers of a config's training, with the same rows and sums (classes
  * alone; else NULL). Caller: mem_free(*weights), which k borrows. False: E13. */
-bool run_criterion(const struct config *c, const struct schema *s, const double *rows,
+bool run_criterion(const struct config *c, const struct encoder *of, const double *rows,
                    const double *sums, struct criterion *k, float **weights, struct err *e);
 
 /* --- the network --- */

@@ -54,7 +54,7 @@ bool run_set_weights(struct run *r, struct err *e)
     r->loss = r->config->train.loss;
     if (!r->classes)
         return true;
-    const char **labels = labels_of(r->schema, r->classes);
+    const char **labels = labels_of(r->encoder->schema, r->classes);
     double *counts = mem_alloc(r->classes, sizeof *counts);
     double *factor = mem_alloc(r->classes, sizeof *factor);
     r->score.class_counts = r->class_counts = mem_alloc(r->classes, sizeof *r->class_counts);
@@ -84,12 +84,13 @@ bool run_set_weights(struct run *r, struct err *e)
 
 /* --- the loss that counts --- */
 
-bool run_criterion(const struct config *c, const struct schema *s, const double *rows,
+bool run_criterion(const struct config *c, const struct encoder *of, const double *rows,
                    const double *sums, struct criterion *k, float **weights, struct err *e)
 {
+    const struct schema *s = of->schema;
     const bool classes = s->task != TASK_REGRESSION;
     *weights = NULL;
-    *k = (struct criterion){.loss = c->train.loss, .coding = &s->coding};
+    *k = (struct criterion){.loss = c->train.loss, .coding = &of->coding};
     k->loss.label_smoothing = 0;
     if (!classes)
         return true;

@@ -63,7 +63,7 @@ static struct truth truth_new(const struct score_job *j, uint64_t rows)
         t.label = mem_alloc(rows, sizeof *t.label);
     else
         t.target = mem_alloc(rows, sizeof *t.target);
-    if (weighted(j->schema))
+    if (weighted(j->encoder->schema))
         t.weight = mem_alloc(rows, sizeof *t.weight);
     if (j->groups)
         t.group = mem_alloc(rows, sizeof *t.group);
@@ -106,7 +106,7 @@ static struct truth truth_of(const struct score_job *j, enum part part)
 
 static struct scores scores_of(const struct score_job *j, uint64_t rows, const struct truth *t)
 {
-    return (struct scores){.task = j->schema->task,
+    return (struct scores){.task = j->encoder->schema->task,
                            .rows = rows, .classes = score_classes(j),
                            .label = t->label, .target = t->target,
                            .weight = t->weight, .group = t->group};
@@ -153,7 +153,7 @@ static bool measure_of(const struct score_job *j, const struct metric_type *t, s
         m->q = o->q[0];
         return true;
     }
-    if (j->schema->coding.transform) /* they measure in the file's units */
+    if (j->encoder->coding.transform) /* they measure in the file's units */
         return false;
     m->measure = t->sum.measure;
     m->kind = t->sum.kind;
@@ -169,7 +169,7 @@ static double measured(const struct score_job *j, const struct metric_type *t,
     bool in_units = t != &metric_loss && m->measure == MEASURE_VALUE;
     if (t->sum.root)
         mean = sqrt(mean);
-    return in_units ? mean * j->schema->coding.scale : mean;
+    return in_units ? mean * j->encoder->coding.scale : mean;
 }
 
 static bool ask(const struct score_job *j, const struct source *from, uint64_t at, uint64_t rows,
@@ -219,12 +219,12 @@ static void tally_block(const struct score_job *j, const real *logits, uint64_t 
             calibration_apply(j->calibration, now, numbers);
         }
         if (!classes)
-            answer_values(&j->schema->coding, logits + at * outputs, now, outputs, numbers);
+            answer_values(&j->encoder->coding, logits + at * outputs, now, outputs, numbers);
         for (uint64_t i = 0; !classes && j->calibration && i < now * outputs; i++)
             numbers[i] = calibration_limit(j->calibration, numbers[i]);
         double ends[2][SCORE_TALLIED];
         if (!classes && y->conformal)
-            answer_intervals(y->conformal, j->calibration, &j->schema->coding, now, numbers,
+            answer_intervals(y->conformal, j->calibration, &j->encoder->coding, now, numbers,
                              ends[0], ends[1]);
         s.low = ends[0];
         s.high = ends[1];
@@ -276,7 +276,7 @@ static bool gather(const struct score_job *j, enum part part, struct tally *y,
 
 static struct tally *tally_of(const struct score_job *j, unsigned needs)
 {
-    struct tally *y = tally_new(j->schema->task, score_classes(j), needs);
+    struct tally *y = tally_new(j->encoder->schema->task, score_classes(j), needs);
     y->conformal = j->conformal;
     const struct criterion c = score_criterion(j);
     tally_judge_by(y, &c);
@@ -382,7 +382,7 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
     struct truth t = truth_of(j, part);
     struct scores on = scores_of(j, rows, &t);
     const struct criterion c = score_criterion(j);
-    metrics_baseline(j->schema->task, classes, share, center, &on, &c, m);
+    metrics_baseline(j->encoder->schema->task, classes, share, center, &on, &c, m);
     truth_free(&t);
     mem_free(share);
 }
@@ -392,7 +392,7 @@ static double part_weight(const struct score_job *j, enum part part, const struc
 {
     uint64_t rows = j->list[part].count;
     const float *of_class = t == &metric_loss ? j->class_weight : NULL;
-    if (!of_class && !weighted(j->schema))
+    if (!of_class && !weighted(j->encoder->schema))
         return (double)rows;
     struct truth truth = truth_of(j, part);
     double sum = 0;

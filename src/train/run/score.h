@@ -9,7 +9,7 @@
 #include "table/dataset.h"
 #include "table/part.h"
 #include "table/samples.h"
-#include "table/schema.h"
+#include "table/encoder.h"
 
 enum { SCORE_ROWS = 8192 };   /* the most that are answered at once */
 enum { SCORE_TALLIED = 256 }; /* rows whose probabilities are held at once */
@@ -20,7 +20,7 @@ struct score_job {
     const struct loss_options *loss; /* the trained loss */
     const float *class_weight;       /* NULL: all 1 */
     const double *class_counts;      /* sums of the training rows' weights [classes] */
-    const struct schema *schema;     /* fitted */
+    const struct encoder *encoder;
     const struct features *features;
     struct rows rows;                /* encoded */
     const double *target;            /* regression: of each row */
@@ -64,7 +64,7 @@ bool score_answer(const struct score_job *j, const struct row_list *rows, real *
                   struct err *e);
 static inline uint32_t score_classes(const struct score_job *j) /* 0: regression */
 {
-    return j->schema->task == TASK_REGRESSION ? 0 : j->features->outputs;
+    return j->encoder->schema->task == TASK_REGRESSION ? 0 : j->features->outputs;
 }
 /* Rows that are answered at once, at most. */
 uint64_t score_block(const struct stepper *s, uint32_t outputs);

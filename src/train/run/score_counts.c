@@ -52,7 +52,7 @@ static void center_of(const struct score_job *j, double *center)
         const uint32_t row = list->index[r];
         float weight;
         memcpy(&weight, rows_at(&j->rows, row) + j->rows.format.at_weight, sizeof weight);
-        rows[r] = (struct weighted){coding_encode(&j->schema->coding, j->target[row]),
+        rows[r] = (struct weighted){coding_encode(&j->encoder->coding, j->target[row]),
                                     (double)weight};
     }
     criterion_center(j->loss, rows, list->count, center);
@@ -62,7 +62,7 @@ static void center_of(const struct score_job *j, double *center)
 void score_center_learnt(const struct score_job *j, double *center)
 {
     if (j->loss->kind == LOSS_MSE)
-        *center = mean_of(j, &j->schema->coding);
+        *center = mean_of(j, &j->encoder->coding);
     else
         center_of(j, center);
 }
@@ -75,7 +75,7 @@ void score_center(const struct score_job *j, double *center)
     }
     center_of(j, center);
     for (uint32_t k = 0; k < loss_values(j->loss); k++)
-        center[k] = coding_decode(&j->schema->coding, center[k]);
+        center[k] = coding_decode(&j->encoder->coding, center[k]);
 }
 
 struct criterion score_criterion(const struct score_job *j)
@@ -83,7 +83,7 @@ struct criterion score_criterion(const struct score_job *j)
     return (struct criterion){.loss = *j->loss,
                               .classes = score_classes(j),
                               .class_weight = j->class_weight,
-                              .coding = &j->schema->coding};
+                              .coding = &j->encoder->coding};
 }
 
 void score_constant_logits(const struct score_job *j, real *logits)

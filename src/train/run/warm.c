@@ -133,7 +133,7 @@ struct warm_from warm_of_run(const struct warm *w, const struct ensemble *n, uin
 
 /* The run's network (now) and the model's (was). */
 struct pair {
-    const struct schema *now, *was;
+    const struct encoder *now, *was;
     const struct features *now_f, *was_f;
     const struct model *now_m, *was_m;
     const real *from; /* parameters of the model */
@@ -142,38 +142,44 @@ struct pair {
     uint32_t anew;
 };
 
-static const struct column *category_of(const struct schema *s, uint32_t category)
+static const struct column *category_of(const struct encoder *c, uint32_t category)
 {
+    const struct schema *s = c->schema;
     for (size_t i = 0; i < s->column_count; i++)
-        if (i != s->target && column_is_input(&s->columns[i]) &&
-            s->columns[i].type != COLUMN_TEXT && s->columns[i].category == category)
+        if (s->columns[i].type == COLUMN_CATEGORICAL && s->columns[i].category == category)
             return &s->columns[i];
     return NULL;
 }
 
-static const struct column *tokens_of(const struct schema *s)
+static const struct vocab *values_of(const struct encoder *c, uint32_t category)
 {
-    for (size_t i = 0; i < s->column_count; i++)
-        if (column_is_input(&s->columns[i]) && column_is_tokens(&s->columns[i]))
-            return &s->columns[i];
+    const struct column *column = category_of(c, category);
+    return column ? c->columns[column - c->schema->columns].vocab : NULL;
+}
+
+static const struct vocab *tokens_of(const struct encoder *c)
+{
+    for (size_t i = 0; i < c->schema->column_count; i++)
+        if (column_is_tokens(&c->schema->columns[i]))
+            return c->columns[i].vocab;
     return NULL;
 }
 
 /* The slot of the model's column that holds the value of a slot of the run's; UINT32_MAX: none. */
-static uint32_t slot_before(const struct column *now, const struct column *was, uint32_t slot)
+static uint32_t slot_before(const struct vocab *now, const struct vocab *was, uint32_t slot)
 {
     size_t length;
     if (slot < FIRST_VALUE)
         return slot;
-    if (slot - FIRST_VALUE >= vocab_count(now->vocab))
+    if (slot - FIRST_VALUE >= vocab_count(now))
         return UINT32_MAX;
-    const char *text = vocab_text(now->vocab, slot - FIRST_VALUE, &length);
-    uint32_t at = vocab_find(was->vocab, text, length);
+    const char *text = vocab_text(now, slot - FIRST_VALUE, &length);
+    uint32_t at = vocab_find(was, text, length);
     return at == UINT32_MAX ? at : at + FIRST_VALUE;
 }
 
 /* Rows [slots][width] of a column's values. */
-static void copy_slots(struct pair *p, const struct column *now, const struct column *was,
+static void copy_slots(struct pair *p, const struct vocab *now, const struct vocab *was,
                        uint32_t slots, uint32_t slots_before, uint64_t width, const real *from,
                        real *to)
 {
@@ -186,10 +192,10 @@ static void copy_slots(struct pair *p, const struct column *now, const struct co
     }
 }
 
-static bool same_values(const struct column *a, const struct column *b)
+static bool same_values(const struct vocab *a, const struct vocab *b)
 {
-    bool same = vocab_count(a->vocab) == vocab_count(b->vocab);
-    for (uint32_t i = 0; same && i < vocab_count(a->vocab); i++)
+    bool same = vocab_count(a) == vocab_count(b);
+    for (uint32_t i = 0; same && i < vocab_count(a); i++)
         same = slot_before(a, b, i + FIRST_VALUE) == i + FIRST_VALUE;
     return same;
 }
@@ -218,14 +224,14 @@ static bool same_columns(const struct pair *p, struct err *e)
 {
     const struct column *a, *b;
     size_t i = 0, k = 0;
-    while ((a = next_input(p->now, &i))) {
-        b = next_input(p->was, &k);
+    while ((a = next_input(p->now->schema, &i))) {
+        b = next_input(p->was->schema, &k);
         if (!b || strcmp(a->name, b->name) != 0)
             return other(p->path, e, "it lacks, or has at another place, the column", a->name);
         if (a->type != b->type)
             return other(p->path, e, "it has another type of the column", a->name);
     }
-    b = next_input(p->was, &k);
+    b = next_input(p->was->schema, &k);
     return !b || other(p->path, e, "the config lacks its column", b->name);
 }
 
@@ -266,7 +272,7 @@ static bool copy_onehot(struct pair *p, const struct param *now, const struct pa
     memcpy(p->to + now->at, p->from + was->at,
            a->columns[0].at * width * sizeof *p->to);
     for (uint32_t k = 0; k < a->count; k++)
-        copy_slots(p, category_of(p->now, a->columns[k].id), category_of(p->was, b->columns[k].id),
+        copy_slots(p, values_of(p->now, a->columns[k].id), values_of(p->was, b->columns[k].id),
                    a->columns[k].count, b->columns[k].count, width,
                    p->from + was->at + b->columns[k].at * width,
                    p->to + now->at + a->columns[k].at * width);
@@ -304,8 +310,8 @@ static bool copy_param(struct pair *p, const struct param *now, const struct par
     const uint64_t *a = now->shape.dims, *b = was->shape.dims;
     if (strncmp(now->name, "embedding.", 10) == 0) {
         const uint32_t k = (uint32_t)strtoul(now->name + 10, NULL, 10);
-        copy_slots(p, category_of(p->now, k), category_of(p->was, k), (uint32_t)a[0],
-                   (uint32_t)b[0], a[1], p->from + was->at, p->to + now->at);
+        copy_slots(p, values_of(p->now, k), values_of(p->was, k), (uint32_t)a[0], (uint32_t)b[0],
+                   a[1], p->from + was->at, p->to + now->at);
     } else if (strcmp(now->name, "tokens.weight") == 0 && a[1] == b[1]) {
         copy_slots(p, tokens_of(p->now), tokens_of(p->was), (uint32_t)a[0], (uint32_t)b[0], a[1],
                    p->from + was->at, p->to + now->at);
@@ -330,7 +336,8 @@ static bool columns_fit(const struct pair *p, struct err *e)
         takes |= p->now_m->list.items[i].layer && p->now_m->list.items[i].layer->onehot.count;
     for (uint32_t k = 0; !takes && k < p->now_f->format.categories; k++) {
         const struct column *a = category_of(p->now, k), *b = category_of(p->was, k);
-        if (a && b && p->now_f->categories[k].encode == CATEGORY_ONEHOT && !same_values(a, b))
+        if (a && b && p->now_f->categories[k].encode == CATEGORY_ONEHOT &&
+            !same_values(values_of(p->now, k), values_of(p->was, k)))
             return other(p->path, e, "behind one-hot columns that are no ids of a dense layer "
                                      "(encode \"embedding\" has none), it has other values of the "
                                      "column", a->name);
@@ -356,10 +363,11 @@ static bool both_scale(const struct number_slot *now, const struct number_slot *
 /* Warns of numbers far from the model's: they may be in another unit. */
 static void tell_units(const struct pair *p)
 {
+    const struct schema *s = p->now->schema;
     const double far = 10; /* spreads, or a quotient of two */
-    for (size_t i = 0; i < p->now->column_count; i++) {
-        const struct column *c = &p->now->columns[i];
-        if (c->type != COLUMN_NUMERIC || c->number >= p->now->number_count || i == p->now->target)
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        if (c->type != COLUMN_NUMERIC)
             continue;
         const struct number_slot *now = &p->now->numbers[c->number];
         const struct number_slot *was = &p->was->numbers[c->number];
@@ -381,8 +389,8 @@ static void tell_words(const struct pair *p)
 {
     const struct column *c;
     size_t i = 0, k = 0;
-    while ((c = next_input(p->now, &i))) {
-        const struct column *was = next_input(p->was, &k);
+    while ((c = next_input(p->now->schema, &i))) {
+        const struct column *was = next_input(p->was->schema, &k);
         if (c->type == COLUMN_TEXT && c->text.rule != was->text.rule)
             log_warning("--init-from: the model is of an older version, which cuts the words of "
                         "column \"%s\" at other places: its weights of words in other scripts, "
@@ -417,7 +425,7 @@ static void fit_target(struct pair *p)
     const struct target_coding *now = &p->now->coding, *was = &p->was->coding;
     const struct layer *l = p->now_m->layers[p->now_m->layer_count - 1];
     const struct param *w = find(p->now_m, l, "weight"), *b = find(p->now_m, l, "bias");
-    if (p->now->task != TASK_REGRESSION || now->transform != was->transform ||
+    if (p->now->schema->task != TASK_REGRESSION || now->transform != was->transform ||
         now->transform == TARGET_QUANTILE || !w || !b)
         return;
     const double by = was->scale / now->scale;
@@ -451,18 +459,18 @@ bool warm_fill(const struct warm_from *from, const struct run *r, real *params, 
 {
     const struct modelfile *f = from->of->file;
     const struct member *member = &f->members[from->network];
-    struct pair p = {.now = r->schema,
+    struct pair p = {.now = r->encoder,
                      .was = modelfile_encoder(f, from->network),
                      .now_f = r->features,
                      .now_m = network_model(r->network),
                      .from = member->params,
                      .to = params,
                      .path = from->of->path};
-    if (p.now->task != p.was->task)
+    if (p.now->schema->task != p.was->schema->task)
         return other(p.path, e, "it has another task", "");
-    if (!same_labels(p.now, p.was))
+    if (!same_labels(p.now->schema, p.was->schema))
         return other(p.path, e, "it has other labels", "");
-    struct features *was = schema_features(p.was);
+    struct features *was = encoder_features(p.was);
     struct model *m = model_plan(member->architecture, was, 1, 1, false, e);
     p.was_f = was;
     p.was_m = m;

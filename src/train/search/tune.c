@@ -362,15 +362,15 @@ static void note_network(const struct config *c)
 
 static bool check_rows(struct tune *t, struct err *e)
 {
-    if (!t->job.table->count[PART_VALID]) {
+    if (!t->job.table->split.record_count[PART_VALID]) {
         err_set(e, ERR_CONFIG_CONFLICT, "trials are compared on validation rows, and there are "
                                         "none");
         err_key(e, "data.split.valid");
         return err_help(e, "set `data.split.valid` above 0");
     }
-    t->job.table->count[PART_TEST] = 0; /* nothing looks at them */
-    t->job.table->list[PART_TEST] = (struct row_list){.count = 0};
-    t->job.table->sample.rows = 0;
+    t->job.table->split.record_count[PART_TEST] = 0; /* nothing looks at them */
+    row_list_free(&t->job.table->split.list[PART_TEST]);
+    t->job.table->data->sample.rows = 0;
     return true;
 }
 

@@ -14,7 +14,7 @@ void tune_criterion(const struct config *config, const struct run_part *p, struc
     double *sums = mem_copy(p->constant, p->outputs * sizeof *sums);
     for (uint32_t k = 0; k < p->outputs; k++)
         sums[k] *= (double)p->rows;
-    run_criterion(config, p->schema, sums, sums, c, weights, &ignored);
+    run_criterion(config, p->encoder, sums, sums, c, weights, &ignored);
     mem_free(sums);
 }
 
@@ -23,7 +23,7 @@ void tune_criterion(const struct config *config, const struct run_part *p, struc
 static struct tune_losses losses_of(const struct config *config, const struct run_part *p)
 {
     const struct part_rows *r = &p->left;
-    const bool classes = p->schema->task != TASK_REGRESSION;
+    const bool classes = p->encoder->schema->task != TASK_REGRESSION;
     struct tune_losses l = {.rows = r->count,
                             .loss = mem_alloc(r->count + 1, sizeof *l.loss),
                             .weight = mem_alloc(r->count + 1, sizeof *l.weight)};

@@ -1,6 +1,5 @@
-/* offset.c - chooses the number subtracted from a column in double before rounding to float32. */
-#include "table/encoder.h"
-
+/* schema_offset.c - chooses the number that is subtracted from a column before it is rounded to
+ * float32. */
 #include <math.h>
 
 #include "csv/form/date.h"
@@ -57,6 +56,6 @@ void schema_offsets_decide(struct schema *s, const struct binding *b,
             if (read)
                 span_add(&span, value);
         }
-        s->numbers[c->number].offset = offset_of(&span, c->type == COLUMN_DATETIME);
+        s->offsets[c->number] = offset_of(&span, c->type == COLUMN_DATETIME);
     }
 }

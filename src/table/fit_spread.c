@@ -1,11 +1,11 @@
-/* encoder_spread.c - fits how the training values of the columns are spread, on some of the rows.
+/* fit_spread.c - fits how the training values of the columns are spread, on some of the rows.
  * Prediction compares with it. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/process/thread.h"
-#include "table/encoder_fit.h"
+#include "table/fit.h"
 
 #define VALUES_MOST ((uint64_t)4 << 20) /* of all columns; at least ROWS_LEAST a column */
 #define ROWS_LEAST 1024u
@@ -22,14 +22,14 @@ static const unsigned char *record_of(const struct spread *p, uint64_t i)
 }
 
 /* Edges at the tenths of the values, each once; none at the largest. */
-static void spread_number(const struct spread *p, struct column *c)
+static void spread_number(const struct spread *p, uint32_t number, struct distribution *spread)
 {
     float *v = mem_alloc(p->rows, sizeof *v), *sorted = mem_alloc(p->rows, sizeof *sorted);
     uint64_t count = 0;
     uint32_t edges = 0;
     float edge[DISTRIBUTION_EDGES];
     for (uint64_t i = 0; i < p->rows; i++) {
-        v[i] = record_number(record_of(p, i), c->number);
+        v[i] = record_number(record_of(p, i), number);
         if (v[i] == v[i])
             sorted[count++] = v[i];
     }
@@ -39,40 +39,42 @@ static void spread_number(const struct spread *p, struct column *c)
         if (at < sorted[count - 1] && (!edges || at > edge[edges - 1]))
             edge[edges++] = at;
     }
-    distribution_new(&c->spread, edges + 2);
-    c->spread.edges = edges;
-    memcpy(c->spread.edge, edge, edges * sizeof *edge);
+    distribution_new(spread, edges + 2);
+    spread->edges = edges;
+    memcpy(spread->edge, edge, edges * sizeof *edge);
     for (uint64_t i = 0; i < p->rows; i++)
-        c->spread.rows[distribution_place(&c->spread, v[i])]++;
+        spread->rows[distribution_place(spread, v[i])]++;
     mem_free(v);
     mem_free(sorted);
 }
 
-static void spread_category(const struct spread *p, struct column *c)
+static void spread_category(const struct spread *p, uint32_t category, uint32_t places,
+                            struct distribution *spread)
 {
-    const int32_t *slot_of = p->fit->encoder->slot_of[c->category];
-    uint32_t at = p->fit->data->rows.format.at_category + 4 * c->category;
-    if (vocab_count(c->vocab) + 2 > DISTRIBUTION_PLACES_MOST)
+    const int32_t *slot_of = p->fit->encoder->slot_of[category];
+    uint32_t at = p->fit->data->rows.format.at_category + 4 * category;
+    if (places > DISTRIBUTION_PLACES_MOST)
         return;
-    distribution_new(&c->spread, vocab_count(c->vocab) + 2);
+    distribution_new(spread, places);
     for (uint64_t i = 0; i < p->rows; i++)
-        c->spread.rows[slot_of[record_int(record_of(p, i), at)]]++;
+        spread->rows[slot_of[record_int(record_of(p, i), at)]]++;
 }
 
 static void spread_tile(void *context, unsigned tile, unsigned hand)
 {
     const struct spread *p = context;
-    struct column *c = &p->fit->encoder->schema->columns[tile];
+    const struct column *c = &p->fit->encoder->schema->columns[tile];
+    struct column_fit *fit = &p->fit->encoder->columns[tile];
     (void)hand;
     if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME)
-        spread_number(p, c);
+        spread_number(p, c->number, &fit->spread);
     else if (c->type == COLUMN_CATEGORICAL)
-        spread_category(p, c);
+        spread_category(p, c->category, vocab_count(fit->vocab) + 2, &fit->spread);
 }
 
 void fit_spread(const struct fit *f)
 {
-    struct schema *s = f->encoder->schema;
+    const struct schema *s = f->encoder->schema;
     struct spread p = {.fit = f, .rows = VALUES_MOST / s->column_count};
     if (s->steps)
         return;

@@ -1,4 +1,4 @@
-/* table_schema_saved.c - a fitted schema in a model file: exact round trip, and no trust in what
+/* table_encoder_saved.c - an encoder in a model file: exact round trip, and no trust in what
  * is read. */
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/rng.h"
-#include "table/schema_saved.h"
+#include "table/encoder_saved.h"
 #include "table_help.h"
 
 static const char config[] =
@@ -17,22 +17,23 @@ static const char config[] =
     "\"k\": {\"type\": \"categorical\", \"min_count\": 2}, \"w\": \"weight\", \"\xc3\xa4\": "
     "\"ignore\"}}}";
 
-static struct schema *fitted(int task)
+static struct encoder *fitted(int task)
 {
     struct err e = {0};
     struct schema *s = schema_of(config, task, &e);
     if (!s)
         return NULL;
-    vocab_add(s->columns[4].vocab, "", 0);
-    vocab_add(s->columns[4].vocab, "x, \"y\"", 6);
-    vocab_add(s->columns[5].vocab, "K\xc3\xb6ln", 5);
+    struct encoder *c = encoder_new(s);
+    vocab_add(c->columns[4].vocab, "", 0);
+    vocab_add(c->columns[4].vocab, "x, \"y\"", 6);
+    vocab_add(c->columns[5].vocab, "K\xc3\xb6ln", 5);
     if (s->labels) {
         vocab_add(s->labels, "no", 2);
         vocab_add(s->labels, "yes", 3);
         s->positive = mem_string("yes");
     }
-    for (uint32_t i = 0; i < s->number_count; i++)
-        s->numbers[i] = (struct number_slot){.offset = 1.7e9 + 0.1,
+    for (uint32_t i = 0; i < c->number_count; i++)
+        c->numbers[i] = (struct number_slot){.offset = 1.7e9 + 0.1,
                                              .scale = SCALE_STANDARD,
                                              .center = 1.0 / 3,
                                              .factor = 1e-7 / 3,
@@ -42,39 +43,38 @@ static struct schema *fitted(int task)
                                              .high = 3e38f,
                                              .least = -2.5,
                                              .most = 1.0 / 3};
-    s->numbers[0].scale = SCALE_QUANTILE;
-    s->numbers[0].quantile_count = 3;
-    s->numbers[0].quantiles = mem_alloc(3, sizeof(float));
-    memcpy(s->numbers[0].quantiles, (const float[]){-0.1f, 0.7f, 0.7f}, 3 * sizeof(float));
-    s->columns[1].missing = 17;
-    struct distribution *d = &s->columns[1].spread;
+    c->numbers[0].scale = SCALE_QUANTILE;
+    c->numbers[0].quantile_count = 3;
+    c->numbers[0].quantiles = mem_alloc(3, sizeof(float));
+    memcpy(c->numbers[0].quantiles, (const float[]){-0.1f, 0.7f, 0.7f}, 3 * sizeof(float));
+    c->columns[1].missing = 17;
+    struct distribution *d = &c->columns[1].spread;
     distribution_new(d, 4);
     d->edges = 2;
     memcpy(d->edge, (const float[]){-1.5f, 0.25f}, 2 * sizeof *d->edge);
     memcpy(d->rows, (const int32_t[]){1, 5, 0, 6}, 4 * sizeof *d->rows);
-    distribution_new(&s->columns[4].spread, 4);
-    s->columns[4].spread.rows[3] = 12;
-    s->coding.center = task == TASK_REGRESSION ? 12.25 : 0;
-    s->coding.scale = task == TASK_REGRESSION ? 0.1 : 1;
+    distribution_new(&c->columns[4].spread, 4);
+    c->columns[4].spread.rows[3] = 12;
+    c->coding.center = task == TASK_REGRESSION ? 12.25 : 0;
+    c->coding.scale = task == TASK_REGRESSION ? 0.1 : 1;
     if (task == TASK_REGRESSION) {
-        s->coding.transform = TARGET_QUANTILE;
-        coding_fit_knots(&s->coding, (const double[]){-1e300, 0.1, 0.1, 7}, 4);
+        c->coding.transform = TARGET_QUANTILE;
+        coding_fit_knots(&c->coding, (const double[]){-1e300, 0.1, 0.1, 7}, 4);
     }
     s->file_columns = 12;
-    s->fitted = true;
-    return s;
+    return c;
 }
 
 static char *path;
 
-static bool write_schema(const struct schema *s)
+static bool write_encoder(const struct encoder *c)
 {
     struct err e = {0};
     struct tensor_writer *w = tensor_writer_new();
     tensor_meta(w, "kind", "model");
-    struct schema_saved *k = schema_save(s, 0, w);
+    struct encoder_saved *k = encoder_save(c, 0, w);
     bool good = tensor_write(w, path, NULL, &e);
-    schema_saved_free(k);
+    encoder_saved_free(k);
     tensor_writer_free(w);
     return ok(good, "written: %s", e.what);
 }
@@ -92,20 +92,22 @@ static bool same_vocab(const struct vocab *a, const struct vocab *b)
     return same;
 }
 
-/* b was read: "auto" has become what it was decided to be, and the scale is the number's. */
-static bool same_column(const struct column *a, const struct column *b)
+/* m was read: "auto" has become what it was decided to be, and the scale is the number's. */
+static bool same_column(const struct encoder *l, const struct encoder *m, size_t i)
 {
+    const struct column *a = &l->schema->columns[i], *b = &m->schema->columns[i];
+    const struct column_fit *c = &l->columns[i], *d = &m->columns[i];
     bool categorical = a->type == COLUMN_CATEGORICAL;
     struct feature_category x = {0}, y = {0};
     if (categorical) {
-        x = column_category(a);
-        y = column_category(b);
+        x = encoder_category(l, i);
+        y = encoder_category(m, i);
     }
     return strcmp(a->name, b->name) == 0 && a->type == b->type && a->impute == b->impute &&
            a->unknown == b->unknown && x.encode == y.encode && x.dim == y.dim &&
            x.count == y.count && (!categorical || b->encode != ENCODE_AUTO) &&
-           a->min_count == b->min_count && a->number == b->number &&
-           a->category == b->category && a->missing == b->missing && same_vocab(a->vocab, b->vocab);
+           c->min_count == d->min_count && a->number == b->number &&
+           a->category == b->category && c->missing == d->missing && same_vocab(c->vocab, d->vocab);
 }
 
 static bool same_spread(const struct distribution *a, const struct distribution *b)
@@ -132,38 +134,40 @@ static bool same_number(const struct number_slot *a, const struct number_slot *b
 static void test_round_trip(int task)
 {
     struct err e = {0};
-    struct schema *s = fitted(task);
-    if (!ok(s, "a schema of task %d", task) || !write_schema(s))
+    struct encoder *c = fitted(task);
+    if (!ok(c, "a schema of task %d", task) || !write_encoder(c))
         return;
+    const struct schema *s = c->schema;
     struct tensor_file *f = tensor_open(path, &e);
-    struct schema *l = f ? schema_load(f, 0, &e) : NULL;
-    if (ok(l, "read back: %s", e.what)) {
+    struct encoder *m = f ? encoder_load(f, 0, &e) : NULL;
+    if (ok(m, "read back: %s", e.what)) {
+        const struct schema *l = m->schema;
         bool same = l->column_count == s->column_count && l->number_count == s->number_count;
         for (size_t i = 0; same && i < s->column_count; i++)
-            same = same_column(&s->columns[i], &l->columns[i]) &&
-                   same_spread(&s->columns[i].spread, &l->columns[i].spread);
+            same = same_column(c, m, i) &&
+                   same_spread(&c->columns[i].spread, &m->columns[i].spread);
         ok(same, "the columns are the same");
         for (uint32_t i = 0; same && i < s->number_count; i++)
-            same = same_number(&s->numbers[i], &l->numbers[i]);
+            same = same_number(&c->numbers[i], &m->numbers[i]);
         ok(same, "the numbers are the same");
         ok(same_vocab(s->labels, l->labels), "the labels");
         ok(l->task == s->task && l->dialect.delimiter == ';' && l->decimal == ',' &&
                l->dialect.encoding == ENCODING_CP1252 && l->dialect.header && !l->dialect.tsv &&
-               l->target == s->target && l->file_columns == 12 && l->fitted,
+               l->target == s->target && l->file_columns == 12,
            "the settings");
         ok(l->missing.count == 3 && strcmp(l->missing.items[2], "k. A.") == 0, "texts for missing");
-        ok(l->coding.center == s->coding.center && l->coding.scale == s->coding.scale &&
-               l->coding.transform == s->coding.transform &&
-               l->coding.knot_count == s->coding.knot_count &&
-               (!l->coding.knot_count ||
-                memcmp(l->coding.knots, s->coding.knots, 4 * sizeof(double)) == 0),
+        ok(m->coding.center == c->coding.center && m->coding.scale == c->coding.scale &&
+               m->coding.transform == c->coding.transform &&
+               m->coding.knot_count == c->coding.knot_count &&
+               (!m->coding.knot_count ||
+                memcmp(m->coding.knots, c->coding.knots, 4 * sizeof(double)) == 0),
            "the target's coding");
         ok(task != TASK_BINARY || strcmp(l->positive, "yes") == 0, "the positive label");
-        ok(memcmp(&l->format, &s->format, sizeof l->format) == 0, "the format of a record");
+        ok(memcmp(&m->format, &c->format, sizeof m->format) == 0, "the format of a record");
     }
-    schema_free(l);
+    encoder_free(m);
     tensor_close(f);
-    schema_free(s);
+    encoder_free(c);
 }
 
 /* --- hostile files: one element of one tensor changed --- */
@@ -212,15 +216,15 @@ static bool load_changed(const struct tensor_file *f, const struct change *c, st
     tensor_writer_free(w);
     arena_free(a);
     struct tensor_file *changed = wrote ? tensor_open(path, e) : NULL;
-    struct schema *s = changed ? schema_load(changed, 0, e) : NULL;
-    bool loaded = s;
-    if (s) { /* what was read can be used */
-        unsigned char *records = mem_zero(3, s->format.stride);
-        column_apply(s, records, 3);
-        features_free(schema_features(s));
+    struct encoder *read = changed ? encoder_load(changed, 0, e) : NULL;
+    bool loaded = read;
+    if (read) { /* what was read can be used */
+        unsigned char *records = mem_zero(3, read->format.stride);
+        encoder_apply(read, records, 3);
+        features_free(encoder_features(read));
         mem_free(records);
     }
-    schema_free(s);
+    encoder_free(read);
     tensor_close(changed);
     return loaded;
 }
@@ -309,8 +313,8 @@ static const struct change changes[] = {
 static void test_hostile(void)
 {
     struct err e = {0};
-    struct schema *s = fitted(TASK_BINARY);
-    if (!write_schema(s))
+    struct encoder *made = fitted(TASK_BINARY);
+    if (!write_encoder(made))
         return;
     struct tensor_file *f = tensor_open(path, &e);
     const struct change none = {"", 0, 0, ""};
@@ -322,15 +326,16 @@ static void test_hostile(void)
            e.what);
     }
     tensor_close(f);
-    schema_free(s);
+    encoder_free(made);
 }
 
 /* What a config may say, and what data may teach: known before the training, not behind it. */
 static void test_holds(void)
 {
     struct err e = {0};
-    struct schema *s = fitted(TASK_REGRESSION);
-    ok(schema_holds(s, &e), "a model file takes it: %s", e.what);
+    struct encoder *made = fitted(TASK_REGRESSION);
+    struct schema *s = made->schema;
+    ok(encoder_holds(made, &e), "a model file takes it: %s", e.what);
     size_t count = s->missing.count, most = SAVED_MISSING_MOST;
     char **was = s->missing.items, **many = mem_zero(most + 1, sizeof *many);
     static char text[] = "-";
@@ -338,19 +343,19 @@ static void test_holds(void)
         many[i] = text;
     s->missing.items = many;
     s->missing.count = most;
-    ok(schema_holds(s, &e), "as many data.missing as a config has room for: %s", e.what);
+    ok(encoder_holds(made, &e), "as many data.missing as a config has room for: %s", e.what);
     s->missing.count++;
-    ok(!schema_holds(s, &e) && e.id == ERR_CSV_LIMIT && strstr(e.what, "missing"), "one more: %s",
-       e.what);
+    ok(!encoder_holds(made, &e) && e.id == ERR_CSV_LIMIT && strstr(e.what, "missing"),
+       "one more: %s", e.what);
     s->missing.items = was;
     s->missing.count = count;
     mem_free(many);
-    float high = s->numbers[1].high;
-    s->numbers[1].high = INFINITY;
+    float high = made->numbers[1].high;
+    made->numbers[1].high = INFINITY;
     err_clear(&e);
-    ok(!schema_holds(s, &e) && e.id == ERR_CSV_LIMIT, "a value that cannot be: %s", e.what);
-    s->numbers[1].high = high;
-    schema_free(s);
+    ok(!encoder_holds(made, &e) && e.id == ERR_CSV_LIMIT, "a value that cannot be: %s", e.what);
+    made->numbers[1].high = high;
+    encoder_free(made);
 }
 
 /* Any element of any tensor, any value: refused or usable, never a crash. */
@@ -359,8 +364,8 @@ static void test_random_changes(void)
     static const double values[] = {0,   1,     -1,  2,    3,     6,     7,  44,
                                     255, 65536, 1e9, 9e18, -9e18, 1e300, 0.5};
     struct err e = {0};
-    struct schema *s = fitted(TASK_MULTICLASS);
-    if (!write_schema(s))
+    struct encoder *made = fitted(TASK_MULTICLASS);
+    if (!write_encoder(made))
         return;
     struct tensor_file *f = tensor_open(path, &e);
     size_t tensors = tensor_file_count(f), loaded = 0, refused = 0;
@@ -376,7 +381,7 @@ static void test_random_changes(void)
     ok(loaded + refused == 300 && refused > 100, "300 random changes: %d read, %d refused with 76",
        (int)loaded, (int)refused);
     tensor_close(f);
-    schema_free(s);
+    encoder_free(made);
 }
 
 int main(void)

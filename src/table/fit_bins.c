@@ -1,4 +1,4 @@
-/* encoder_bins.c - fits the edges of piecewise-linear numbers: quantiles of the training values, or
+/* fit_bins.c - fits the edges of piecewise-linear numbers: quantiles of the training values, or
  * the cuts of a tree on the target. Edges are found among the values as they are read, and stored
  * as the network gets them: scaled. */
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "base/process/thread.h"
 #include "table/cell.h"
-#include "table/encoder_fit.h"
+#include "table/fit.h"
 #include "table/tree.h"
 
 /* least rows of a leaf: LEAF_ROWS, or a 500th of the rows */
@@ -32,7 +32,7 @@ static bool target_of(const struct fit *f, uint32_t row, int32_t *y)
     const struct encoder *c = f->encoder;
     if (!c->class_of) {
         double value = f->data->target[row];
-        *y = tree_value(coding_encode(&c->schema->coding, value));
+        *y = tree_value(coding_encode(&c->coding, value));
         return value == value;
     }
     int32_t id = record_int(rows_at(&f->data->rows, row), f->data->rows.format.at_target);
@@ -109,7 +109,7 @@ static uint32_t distinct(float *edges, uint32_t count)
 /* One bin is the number itself, on another scale: it stays plain. */
 static void fit_column(const struct fit *f, const struct column *c)
 {
-    struct number_slot *n = &f->encoder->schema->numbers[c->number];
+    struct number_slot *n = &f->encoder->numbers[c->number];
     bool tree = c->edges == EDGES_TREE;
     uint32_t bins = (uint32_t)c->bins, count = 0;
     struct pairs p = gather(f, c->number, tree);
@@ -147,7 +147,7 @@ void fit_bins(struct fit *f)
         const struct column *c = &s->columns[i];
         if (c->type != COLUMN_NUMERIC)
             continue;
-        s->numbers[c->number].periodic = c->encodes >> NUMBER_PERIODIC & 1u;
+        f->encoder->numbers[c->number].periodic = c->encodes >> NUMBER_PERIODIC & 1u;
         if (c->encodes & 1u << NUMBER_PLE)
             t.columns[t.count++] = i;
     }

@@ -1,7 +1,7 @@
-/* encoder_scan.h - one tile of rows, scanned for the range and the values around the median of
- * sixteen neighbouring slots. Private to encoder_scan*.c. */
-#ifndef DNN_TABLE_ENCODER_SCAN_H
-#define DNN_TABLE_ENCODER_SCAN_H
+/* fit_scan.h - one tile of rows, scanned for the range and the values around the median of
+ * sixteen neighbouring slots. Private to fit_scan*.c. */
+#ifndef DNN_TABLE_FIT_SCAN_H
+#define DNN_TABLE_FIT_SCAN_H
 
 #include <stdint.h>
 #include <string.h>

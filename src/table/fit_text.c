@@ -1,6 +1,6 @@
-/* encoder_text.c - fits texts: the weights of their buckets, or their vocabulary of tokens, and how
+/* fit_text.c - fits texts: the weights of their buckets, or their vocabulary of tokens, and how
  * many terms or tokens a record holds. */
-#include "table/encoder_fit.h"
+#include "table/fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,19 +9,6 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "table/tokens.h"
-
-size_t column_place_text(const struct column *c, struct terms *t, const char *text, size_t length,
-                         unsigned char *to)
-{
-    size_t tokens = 0;
-    if (column_is_tokens(c))
-        tokens = tokens_make(t, c->text.rule, c->vocab, text, length, c->slots);
-    else
-        terms_make(t, &c->text, text, length, c->slots);
-    if (t->count)
-        memcpy(to, t->items, t->count * sizeof *t->items);
-    return tokens;
-}
 
 /* The texts of a column, one after another; rows without a text are counted. */
 struct texts {
@@ -60,8 +47,8 @@ static int by_count(const void *a, const void *b, const void *context)
 }
 
 /* The most frequent tokens, of equal ones the first by bytes. */
-static void keep_tokens(const struct fit *f, struct column *c, const struct vocab *tokens,
-                        const uint64_t *counts)
+static void keep_tokens(const struct fit *f, uint32_t most, struct column_fit *fit,
+                        const struct vocab *tokens, const uint64_t *counts)
 {
     uint32_t count = vocab_count(tokens);
     struct counted *list = mem_alloc((size_t)count + 1, sizeof *list);
@@ -70,25 +57,25 @@ static void keep_tokens(const struct fit *f, struct column *c, const struct voca
         list[i].rows = counts[i];
     }
     sort_stable(list, count, sizeof *list, by_count, NULL);
-    for (uint32_t i = 0; i < count && i < c->text.buckets; i++)
-        if (c->min_count <= 1 ||
-            weighed_rows(&f->weighed, list[i].rows) >= (double)c->min_count)
-            vocab_add(c->vocab, list[i].text, list[i].length);
+    for (uint32_t i = 0; i < count && i < most; i++)
+        if (fit->min_count <= 1 ||
+            weighed_rows(&f->weighed, list[i].rows) >= (double)fit->min_count)
+            vocab_add(fit->vocab, list[i].text, list[i].length);
     mem_free(list);
 }
 
-static void fit_tokens(const struct fit *f, struct column *c, const struct vocab *all, uint32_t at)
+static void fit_tokens(const struct fit *f, const struct column *c, struct column_fit *fit,
+                       const struct vocab *all, uint32_t at)
 {
-    const uint32_t most = c->slots;
+    const uint32_t most = c->tokens_most;
     struct vocab *tokens = vocab_new();
     struct terms terms = {0};
     uint64_t *counts = NULL;
     size_t room = 0, longest = 2, read = 0, length; /* a sequence has two places at least */
     struct texts texts = {f, all, at, 0, 0};
-    c->cut = 0;
     for (const char *text; (text = next_text(&texts, &length));) {
         size_t here = tokens_cut(&terms, c->text.rule, text, length);
-        c->cut += here > most;
+        fit->cut += here > most;
         read += here < most ? here : most;
         longest = here > longest ? here : longest;
         for (size_t k = 0; k < here && k < most; k++) {
@@ -103,11 +90,11 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
             counts[token]++;
         }
     }
-    c->missing = texts.missing;
-    c->slots = longest < most ? (uint32_t)longest : most;
+    fit->missing = texts.missing;
+    fit->slots = longest < most ? (uint32_t)longest : most;
     log_debug("texts as tokens: %zu tokens in %llu places", read,
-              (unsigned long long)f->count * c->slots);
-    keep_tokens(f, c, tokens, counts);
+              (unsigned long long)f->count * fit->slots);
+    keep_tokens(f, c->text.buckets, fit, tokens, counts);
     vocab_free(tokens);
     terms_free(&terms);
     mem_free(counts);
@@ -115,29 +102,31 @@ static void fit_tokens(const struct fit *f, struct column *c, const struct vocab
 
 /* --- terms --- */
 
-void fit_text(const struct fit *f, struct column *c, const struct vocab *all, uint32_t at)
+void fit_text(const struct fit *f, size_t column, const struct vocab *all, uint32_t at)
 {
+    const struct column *c = &f->encoder->schema->columns[column];
+    struct column_fit *fit = &f->encoder->columns[column];
     if (column_is_tokens(c)) {
-        fit_tokens(f, c, all, at);
+        fit_tokens(f, c, fit, all, at);
         return;
     }
     uint32_t *rows_with = mem_zero(c->text.buckets, sizeof *rows_with);
     struct terms terms = {0};
     struct texts texts = {f, all, at, 0, 0};
     size_t length;
-    c->slots = 1;
+    fit->slots = 1;
     for (const char *text; (text = next_text(&texts, &length));) {
         terms_make(&terms, &c->text, text, length, TERM_SLOTS_MOST);
-        c->slots = terms.count > c->slots ? terms.count : c->slots;
+        fit->slots = terms.count > fit->slots ? terms.count : fit->slots;
         for (uint32_t k = 0; k < terms.count; k++)
             rows_with[TERM_BUCKET(terms.items[k])]++;
     }
-    c->missing = texts.missing;
+    fit->missing = texts.missing;
     terms_free(&terms);
     if (c->text.weight == TEXT_TFIDF) {
-        c->bucket_weights = mem_alloc(c->text.buckets, sizeof *c->bucket_weights);
+        fit->bucket_weights = mem_alloc(c->text.buckets, sizeof *fit->bucket_weights);
         for (uint32_t b = 0; b < c->text.buckets; b++)
-            c->bucket_weights[b] =
+            fit->bucket_weights[b] =
                 (float)(1 + log((1 + weighed_rows(&f->weighed, f->count)) /
                                 (1 + weighed_rows(&f->weighed, rows_with[b]))));
     }

@@ -1,8 +1,8 @@
-/* encoder_scan.c - range and median of numbers without copies of whole columns. A sorted sample
+/* fit_scan.c - range and median of numbers without copies of whole columns. A sorted sample
  * gives a narrow range of values around the median's rank. One pass over the rows counts the values
  * below it and keeps those in it, sixteen slots at a time. The results are exact, and the order of
  * the values kept is chance. */
-#include "table/encoder_scan.h"
+#include "table/fit_scan.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include "base/sort.h"
 #include "base/process/thread.h"
 #include "csv/processor.h"
-#include "table/encoder_fit.h"
+#include "table/fit.h"
 
 /* MARGIN: five deviations of the rank of a sample's median. */
 enum { SAMPLE = 4096, MARGIN = 160, KEEP_SHARE = 8 };

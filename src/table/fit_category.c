@@ -1,6 +1,6 @@
-/* encoder_category.c - fits vocabularies and labels: sorts the values of the rows, and maps the
+/* fit_category.c - fits vocabularies and labels: sorts the values of the rows, and maps the
  * dataset's ids to slots and classes. */
-#include "table/encoder_fit.h"
+#include "table/fit.h"
 
 #include <math.h>
 
@@ -72,11 +72,12 @@ static void category_tile(void *context, unsigned slot, unsigned hand)
     struct category_task *task = context;
     const struct fit *f = task->fit;
     uint32_t column = task->column_of[slot];
-    const struct vocab *all = f->data->schema->columns[column].vocab;
-    struct column *c = &f->encoder->schema->columns[column];
+    const struct vocab *all = f->data->schema->columns[column].values;
+    const struct column *c = &f->encoder->schema->columns[column];
+    struct column_fit *fit = &f->encoder->columns[column];
     uint32_t at = f->data->rows.format.at_category + 4 * (uint32_t)slot, values = vocab_count(all);
     if (c->type == COLUMN_TEXT) {
-        fit_text(f, c, all, at);
+        fit_text(f, column, all, at);
         f->encoder->slot_of[slot] = mem_zero(values + 2, sizeof(int32_t));
         return;
     }
@@ -84,14 +85,15 @@ static void category_tile(void *context, unsigned slot, unsigned hand)
     uint8_t *keep = mem_alloc(values + 1, sizeof *keep);
     uint32_t *place = mem_alloc(values + 1, sizeof *place);
     int32_t *slot_of = mem_alloc(values + 2, sizeof *slot_of);
-    c->missing = counts[0];
-    if (c->min_auto)
-        c->min_count = auto_min_count(c, weighed_rows(&f->weighed, f->count), counts + 2, values);
+    fit->missing = counts[0];
+    if (!c->min_count)
+        fit->min_count =
+            auto_min_count(c, weighed_rows(&f->weighed, f->count), counts + 2, values);
     for (uint32_t i = 0; i < values; i++)
         keep[i] = counts[i + 2] > 0 &&
-                  (c->min_count <= 1 ||
-                   weighed_rows(&f->weighed, counts[i + 2]) >= (double)c->min_count);
-    keep_values(all, keep, c->vocab, place);
+                  (fit->min_count <= 1 ||
+                   weighed_rows(&f->weighed, counts[i + 2]) >= (double)fit->min_count);
+    keep_values(all, keep, fit->vocab, place);
     slot_of[0] = 0;
     slot_of[1] = 1;
     for (uint32_t i = 0; i < values; i++)
@@ -102,23 +104,25 @@ static void category_tile(void *context, unsigned slot, unsigned hand)
     mem_free(place);
 }
 
-static bool report_category(const struct fit *f, struct column *c, struct err *e)
+static bool report_category(const struct fit *f, uint32_t column, struct err *e)
 {
-    uint32_t values = vocab_count(c->vocab);
-    if (!values && c->missing == f->count) {
+    const struct column *c = &f->encoder->schema->columns[column];
+    struct column_fit *fit = &f->encoder->columns[column];
+    uint32_t values = vocab_count(fit->vocab);
+    if (!values && fit->missing == f->count) {
         err_set(e, ERR_COLUMN_EMPTY, "column \"%s\" has no value in any of the %llu training rows",
                 text_quote_z(c->name), (unsigned long long)f->count);
         return err_help(e, "give it the type \"ignore\" in data.columns");
     }
-    if (c->cut)
+    if (fit->cut)
         remark_add(&f->encoder->remarks,
                    "column \"%s\": %.1f %% of the training texts have more than %u tokens, and are "
                    "read up to there (`length`)", text_quote_z(c->name),
-                   100 * (double)c->cut / (double)(f->count - c->missing), c->slots);
+                   100 * (double)fit->cut / (double)(f->count - fit->missing), fit->slots);
     if (column_is_tokens(c) && !values)
         remark_add(&f->encoder->remarks,
                    "column \"%s\": no token stands `min_count` (%lld) times in the training rows, "
-                   "and so all are unknown", text_quote_z(c->name), (long long)c->min_count);
+                   "and so all are unknown", text_quote_z(c->name), (long long)fit->min_count);
     if (c->type == COLUMN_TEXT)
         return true;
     if (values > VOCAB_MOST) {
@@ -129,15 +133,15 @@ static bool report_category(const struct fit *f, struct column *c, struct err *e
     if (!values)
         remark_add(&f->encoder->remarks,
                    "column \"%s\": no value is in `min_count` (%lld) training rows, and so it "
-                   "tells nothing%s", text_quote_z(c->name), (long long)c->min_count,
-                   c->missing ? " but where it is missing" : "");
-    c->constant = values <= 1 && !c->missing && c->min_count == 1;
+                   "tells nothing%s", text_quote_z(c->name), (long long)fit->min_count,
+                   fit->missing ? " but where it is missing" : "");
+    fit->constant = values <= 1 && !fit->missing && fit->min_count == 1;
     return true;
 }
 
 bool fit_categories(struct fit *f, struct err *e)
 {
-    struct schema *s = f->encoder->schema;
+    const struct schema *s = f->encoder->schema;
     uint32_t categories = s->category_count;
     if (!categories)
         return true;
@@ -149,8 +153,8 @@ bool fit_categories(struct fit *f, struct err *e)
     threads_run_few(categories, category_tile, &task);
     bool good = true;
     for (uint32_t slot = 0; slot < categories && good; slot++)
-        good = report_category(f, &s->columns[column_of[slot]], e);
-    schema_add_texts(s);
+        good = report_category(f, column_of[slot], e);
+    encoder_add_texts(f->encoder);
     mem_free(column_of);
     return good;
 }

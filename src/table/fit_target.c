@@ -1,4 +1,4 @@
-/* encoder_target.c - target_transform "auto": which function of a regression target to learn. Each
+/* fit_target.c - target_transform "auto": which function of a regression target to learn. Each
  * is tried with an additive model on training rows: a line and one effect for each of some 32
  * ranges of a number, one effect for each value of a category, fitted one column after another,
  * with a penalty (Hastie and Tibshirani, Generalized Additive Models, 1990, chapter 4). The
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/process/thread.h"
-#include "table/encoder_fit.h"
+#include "table/fit.h"
 
 enum {
     FIT_MOST = 20000,
@@ -148,7 +148,7 @@ static void bin_columns(struct additive *a)
     for (size_t i = 0; i < s->column_count && a->columns < a->most; i++) {
         const struct column *c = &s->columns[i];
         uint32_t *bin = a->bin + (size_t)a->columns * a->rows;
-        if (!is_used(c) || c->constant)
+        if (!is_used(c) || a->of->encoder->columns[i].constant)
             continue;
         if (c->number != UINT32_MAX) {
             bin_number(a, c->number, bin, &a->bins[a->columns],
@@ -158,7 +158,7 @@ static void bin_columns(struct additive *a)
             uint32_t at = rows->format.at_category + 4 * c->category;
             for (uint32_t k = 0; k < a->rows; k++)
                 bin[k] = (uint32_t)slot_of[record_int(rows_at(rows, a->record[k]), at)];
-            a->bins[a->columns] = vocab_count(c->vocab) + 2;
+            a->bins[a->columns] = vocab_count(a->of->encoder->columns[i].vocab) + 2;
         }
         a->columns++;
     }

@@ -1,10 +1,10 @@
-/* encoder_series.c - the scale of sequences: every channel has one mean and one deviation, of all
+/* fit_series.c - the scale of sequences: every channel has one mean and one deviation, of all
  * its values in the training rows. A missing value inside a sequence is the mean. */
 #include <math.h>
 
 #include "base/mem.h"
 #include "base/process/thread.h"
-#include "table/encoder_fit.h"
+#include "table/fit.h"
 
 /* Sums of one number; offsets are added, so that numbers of a channel can be put together. */
 struct step_sums {
@@ -44,7 +44,7 @@ static void sum_tile(void *context, unsigned tile, unsigned thread)
         for (uint32_t k = first; k < end; k++) {
             double v = (double)record_number(record, k);
             if (!isnan(v))
-                add_value(&t->sums[k], v + s->numbers[k].offset,
+                add_value(&t->sums[k], v + s->offsets[k],
                           t->from ? t->from[k / s->steps] : 0);
         }
     }
@@ -76,12 +76,12 @@ static struct step_sums channel_sums(const struct series_task *t, uint32_t chann
 static void set_channel(const struct series_task *t, uint32_t channel, double mean)
 {
     const struct fit *f = t->fit;
-    struct schema *s = f->encoder->schema;
+    const struct schema *s = f->encoder->schema;
     struct step_sums all = channel_sums(t, channel);
     double deviation = sqrt(all.square / (double)all.count);
     bool constant = !(deviation > 1e-12 * fmax(fabs(all.low), fabs(all.high)));
     for (uint32_t i = channel * s->steps; i < (channel + 1) * s->steps; i++) {
-        struct number_slot *n = &s->numbers[i];
+        struct number_slot *n = &f->encoder->numbers[i];
         n->scale = SCALE_STANDARD;
         n->center = mean - n->offset;
         n->factor = constant ? 0 : 1 / deviation;
@@ -96,7 +96,7 @@ static void set_channel(const struct series_task *t, uint32_t channel, double me
 
 bool fit_series(struct fit *f, struct err *e)
 {
-    struct schema *s = f->encoder->schema;
+    const struct schema *s = f->encoder->schema;
     uint32_t channels = s->number_count / s->steps;
     struct series_task t = {.fit = f, .sums = mem_zero(s->number_count, sizeof *t.sums)};
     double *mean = mem_zero(channels, sizeof *mean);
@@ -120,7 +120,7 @@ bool fit_series(struct fit *f, struct err *e)
             set_channel(&t, c, mean[c]);
         for (size_t i = 0; i < s->column_count; i++)
             if (s->columns[i].number != UINT32_MAX)
-                s->columns[i].missing = f->count - t.sums[s->columns[i].number].count;
+                f->encoder->columns[i].missing = f->count - t.sums[s->columns[i].number].count;
     }
     mem_free(mean);
     mem_free(t.sums);

@@ -1,5 +1,5 @@
-/* encoder_scan_avx512.c - the sixteen slots of a record at once. */
-#include "table/encoder_scan.h"
+/* fit_scan_avx512.c - the sixteen slots of a record at once. */
+#include "table/fit_scan.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,5 +1,5 @@
-/* encoder_values.c - see encoder_values.h. */
-#include "table/encoder_values.h"
+/* fit_values.c - see fit_values.h. */
+#include "table/fit_values.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* schema_check.c - checks of a schema from a model file. The input is not trusted. */
+/* encoder_check.c - checks of schema and encoder from a model file. The input is not trusted. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "table/schema_saved.h"
+#include "table/encoder_saved.h"
 
 const struct tensor *saved_need(const struct loading *l, const char *name, enum dtype type,
                                 uint64_t count)
@@ -81,22 +81,18 @@ static bool text_at(const struct loading *l, const struct saved_texts *t, uint64
     return true;
 }
 
-struct vocab *saved_vocab(const struct loading *l, const struct saved_texts *t, uint64_t first,
-                          uint64_t count)
+bool saved_values(const struct loading *l, const struct saved_texts *t, uint64_t first,
+                  uint64_t count, struct vocab *into)
 {
-    struct vocab *v = vocab_new();
-    for (uint64_t i = 0; i < count; i++) {
+    bool good = true;
+    for (uint64_t i = 0; good && i < count; i++) {
         const char *text;
         size_t length;
-        bool good = text_at(l, t, first + i, CSV_MOST_FIELD, &text, &length);
-        if (good && vocab_add(v, text, length) != i)
+        good = text_at(l, t, first + i, CSV_MOST_FIELD, &text, &length);
+        if (good && vocab_add(into, text, length) != i)
             good = saved_damaged(l, "schema", "a value stands twice in one vocabulary");
-        if (!good) {
-            vocab_free(v);
-            return NULL;
-        }
     }
-    return v;
+    return good;
 }
 
 /* --- columns --- */
@@ -129,8 +125,7 @@ bool saved_roles(const struct loading *l)
         int type = s->columns[i].type;
         targets += type == COLUMN_TARGET;
         weights += type == COLUMN_WEIGHT;
-        features += type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL ||
-                    type == COLUMN_DATETIME || type == COLUMN_TEXT;
+        features += column_type_is_input(type);
     }
     if (targets == 1 && weights <= 1 && features && s->target < s->column_count &&
         s->columns[s->target].type == COLUMN_TARGET)
@@ -162,10 +157,9 @@ bool saved_labels(const struct loading *l, const struct saved_texts *labels)
         return saved_damaged(l, "schema labels", "their count does not fit the task");
     if (!least)
         return true;
-    s->labels = saved_vocab(l, labels, 0, labels->count);
-    if (!s->labels)
+    s->labels = vocab_new();
+    if (!saved_values(l, labels, 0, labels->count, s->labels))
         return false;
-    s->columns[s->target].vocab = s->labels;
     if (s->task == TASK_BINARY)
         s->positive = mem_string(vocab_text(s->labels, 1, NULL));
     return true;

@@ -1,6 +1,5 @@
-/* schema_saved.h - the tensors of a fitted schema in a model file. Private to schema_save.c,
- * schema_load.c, schema_form.c, schema_spread.c, schema_target.c, schema_check.c and
- * statistics_saved.h.
+/* encoder_saved.h - the tensors of schema and encoder in a model file. Private to encoder_save.c,
+ * encoder_load.c, encoder_head.c, encoder_check.c and statistics_saved.h.
  *
  * Format 3. "Texts" are two tensors: NAME U8, the bytes of all texts, concatenated, and
  * NAME.offsets I64 [texts + 1]: text i is bytes offsets[i] .. offsets[i + 1]. [columns]: one entry
@@ -63,13 +62,13 @@
  * times the weight of its bucket, divided by the root of the sum of the squares of a text's values.
  *
  * A text's tokens: table/tokens.h; 0 none, 1 unknown, 2.. the vocabulary. */
-#ifndef DNN_TABLE_SCHEMA_SAVED_H
-#define DNN_TABLE_SCHEMA_SAVED_H
+#ifndef DNN_TABLE_ENCODER_SAVED_H
+#define DNN_TABLE_ENCODER_SAVED_H
 
-#include "base/json/json.h"
 #include <string.h>
 
-#include "table/schema.h"
+#include "base/json/json.h"
+#include "table/encoder.h"
 
 /* Limit of texts in data.missing: the most that a config holds, each with quotes and a comma. */
 #define SAVED_MISSING_MOST (JSON_MOST_BYTES / 3)
@@ -116,11 +115,12 @@ enum saved_statistic {
 };
 extern const char *const saved_number_names[SAVED_NUMBERS];
 
-/* --- schema_check.c: checks --- */
+/* --- encoder_check.c: checks --- */
 
 struct loading {
     const struct tensor_file *file;
     struct schema *schema;
+    struct encoder *encoder; /* NULL until the schema is read */
     struct err *e;
     uint32_t number; /* of the encoder: names begin with "encoders.<number>." */
 };
@@ -141,10 +141,10 @@ struct saved_texts {
  * most `most` texts. */
 bool saved_texts(const struct loading *l, const char *in_offsets, const char *in_bytes,
                  uint64_t most, struct saved_texts *t);
-/* Makes a vocabulary of texts first .. first + count - 1. NULL and an error if one is too long, not
+/* Adds texts first .. first + count - 1 to an empty vocabulary. False if one is too long, not
  * UTF-8, or a duplicate. */
-struct vocab *saved_vocab(const struct loading *l, const struct saved_texts *t, uint64_t first,
-                          uint64_t count);
+bool saved_values(const struct loading *l, const struct saved_texts *t, uint64_t first,
+                  uint64_t count, struct vocab *into);
 bool saved_names(const struct loading *l, const struct saved_texts *names);
 bool saved_missing(const struct loading *l, const struct saved_texts *missing);
 bool saved_labels(const struct loading *l, const struct saved_texts *labels);
@@ -159,16 +159,25 @@ bool saved_knots(const struct loading *l, const char *tensor, const float *v,
 bool saved_edges(const struct loading *l, const char *tensor, const float *v, uint64_t count,
                  struct number_slot *n);
 
-/* schema_spread.c: reads the spread of the training values, if the model has it. */
-bool saved_spread(const struct loading *l);
+/* --- encoder_head.c: the head --- */
 
-/* --- schema_target.c --- */
+/* By code of the file: the value of the enum. */
+struct codes {
+    uint8_t ours[256];
+    unsigned count;
+};
+struct head {
+    struct codes types, scales, imputes, unknowns, encodes, transforms;
+    int words; /* enum word_rule */
+    struct json_doc *doc; /* owned */
+};
+/* Reads the settings, and the lists of words. */
+bool saved_head(const struct loading *l, struct head *h);
+/* Reads the forms of the columns' cells and their missing texts; after the columns. */
+bool saved_forms(const struct loading *l, const struct head *h);
+/* Sets *to to the enum's value of a code. False: unknown. */
+bool saved_decode(const struct loading *l, const struct codes *c, uint8_t code, const char *tensor,
+                  int *to);
 extern const char *const saved_target_names[];
-bool saved_target(const struct loading *l);
-
-/* --- schema_form.c --- */
-
-/* Reads the forms of the columns' cells (forms of the head); the columns are read already. */
-bool saved_forms(const struct loading *l);
 
 #endif

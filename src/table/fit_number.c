@@ -1,8 +1,8 @@
-/* encoder_number.c - fits the numbers of an encoder. It copies the values of a column and computes
+/* fit_number.c - fits the numbers of an encoder. It copies the values of a column and computes
  * only the statistics that its scale and imputation need: the range always, medians and knots by
  * selection, the others from sorted values. The results are exact, and do not depend on the order
  * of rows or on threads. */
-#include "table/encoder_fit.h"
+#include "table/fit.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "csv/form/date.h"
 #include "table/cell.h"
 #include "table/columns.h"
-#include "table/encoder_values.h"
+#include "table/fit_values.h"
 #include "table/quantile.h"
 
 /* The offset of the values that are scaled. */
@@ -300,9 +300,8 @@ static int scale_of(const struct column *c)
 /* Fits a slot whose range and number of values are known. */
 static void fit_slot(struct number_task *t, uint32_t slot, struct values *s)
 {
-    struct schema *schema = t->fit->encoder->schema;
-    struct number_slot *n = &schema->numbers[slot];
-    const struct column *c = &schema->columns[t->column_of[slot]];
+    struct number_slot *n = &t->fit->encoder->numbers[slot];
+    const struct column *c = &t->fit->encoder->schema->columns[t->column_of[slot]];
     t->present[slot] = s->count;
     if (!s->count)
         return;
@@ -334,7 +333,7 @@ static void copies_tile(void *context, unsigned tile, unsigned hand)
 {
     struct number_task *t = context;
     uint32_t slot = t->slots[t->first + tile];
-    struct number_slot *n = &t->fit->encoder->schema->numbers[slot];
+    struct number_slot *n = &t->fit->encoder->numbers[slot];
     struct values s = {.v = t->copies + tile * t->fit->count, .unit = t->fit->weighed.unit};
     s.count = values_range(s.v, t->fit->count, &n->low, &n->high);
     (void)hand;
@@ -362,8 +361,8 @@ static void scan_slots(struct number_task *t, uint32_t numbers)
             t->slots[t->slot_count++] = slot;
             continue;
         }
-        s->numbers[slot].low = scan->low;
-        s->numbers[slot].high = scan->high;
+        t->fit->encoder->numbers[slot].low = scan->low;
+        t->fit->encoder->numbers[slot].high = scan->high;
         fit_slot(t, slot, &v);
     }
 }
@@ -384,20 +383,21 @@ static uint32_t columns_a_round(const struct fit *f, uint32_t numbers)
 
 static bool report(const struct number_task *t, struct err *e)
 {
-    struct schema *s = t->fit->encoder->schema;
+    const struct schema *s = t->fit->encoder->schema;
     for (size_t i = 0; i < s->column_count; i++) {
-        struct column *c = &s->columns[i];
+        const struct column *c = &s->columns[i];
+        struct column_fit *fit = &t->fit->encoder->columns[i];
         if (c->number == UINT32_MAX)
             continue;
         uint32_t present = t->present[c->number];
-        c->missing = t->fit->count - present;
+        fit->missing = t->fit->count - present;
         if (!present) {
             err_set(e, ERR_COLUMN_EMPTY,
                     "column \"%s\" has no value in any of the %llu training rows",
                     text_quote_z(c->name), (unsigned long long)t->fit->count);
             return err_help(e, "give it the type \"ignore\" in data.columns");
         }
-        c->constant = t->constant[c->number] && !c->missing;
+        fit->constant = t->constant[c->number] && !fit->missing;
     }
     return true;
 }

@@ -1,12 +1,9 @@
-/* schema_save.c - writes a fitted schema as tensors. Lists that grow are tensors; the JSON header
- * of the file stays short. */
-#include "table/schema.h"
-
-#include <assert.h>
+/* encoder_save.c - writes schema and encoder as tensors. Lists that grow are tensors; the JSON
+ * header of the file stays short. */
 #include <string.h>
 
 #include "base/mem.h"
-#include "table/schema_saved.h"
+#include "table/encoder_saved.h"
 #include "table/sequence.h"
 #include "table/statistics_saved.h"
 
@@ -16,7 +13,7 @@ struct texts {
     size_t count;
 };
 
-struct schema_saved {
+struct encoder_saved {
     struct tensor_writer *writer;
     uint32_t number; /* of the encoder */
     struct json_out head;
@@ -61,7 +58,7 @@ static void texts_of_vocab(struct texts *t, const struct vocab *v)
 }
 
 /* name: as for encoder 0. For another encoder, tensors of the schema are written already. */
-static void add(const struct schema_saved *k, const char *name, enum dtype type, uint64_t count,
+static void add(const struct encoder_saved *k, const char *name, enum dtype type, uint64_t count,
                 const void *data)
 {
     const char *tail = encoder_tail(name);
@@ -74,7 +71,7 @@ static void add(const struct schema_saved *k, const char *name, enum dtype type,
     text_free(&own);
 }
 
-static void texts_save(const struct schema_saved *k, struct texts *t, const char *in_offsets,
+static void texts_save(const struct encoder_saved *k, struct texts *t, const char *in_offsets,
                        const char *in_bytes)
 {
     if (!t->offsets)
@@ -164,7 +161,7 @@ static void save_windows(const struct windows *w, struct json_out *out)
     json_close(out, '}');
 }
 
-static void save_head(const struct schema *s, struct schema_saved *k)
+static void save_head(const struct schema *s, struct encoder_saved *k)
 {
     const char delimiter[2] = {s->dialect.delimiter, '\0'}, decimal[2] = {s->decimal, '\0'};
     struct json_out *out = &k->head;
@@ -200,29 +197,30 @@ static void save_head(const struct schema *s, struct schema_saved *k)
 
 /* --- columns --- */
 
-static void save_column(const struct schema *s, size_t i, struct schema_saved *k)
+static void save_column(const struct encoder *e, size_t i, struct encoder_saved *k)
 {
-    const struct column *c = &s->columns[i];
+    const struct column *c = &e->schema->columns[i];
+    const struct column_fit *fit = &e->columns[i];
     texts_add(&k->names, c->name, strlen(c->name));
     k->types[i] = (uint8_t)c->type;
     k->impute[i] = (uint8_t)c->impute;
     k->unknown[i] = (uint8_t)c->unknown;
-    k->min_count[i] = c->min_count;
-    k->missing_cells[i] = (int64_t)c->missing;
+    k->min_count[i] = fit->min_count;
+    k->missing_cells[i] = (int64_t)fit->missing;
     if (c->category != UINT32_MAX) {
-        struct feature_category f = column_category(c);
+        struct feature_category f = encoder_category(e, i);
         k->encode[i] = (uint8_t)(f.encode == CATEGORY_ONEHOT      ? ENCODE_ONEHOT
                                  : f.encode == CATEGORY_EMBEDDING ? ENCODE_EMBEDDING
                                                                   : c->encode);
         k->dim[i] = f.dim;
-        texts_of_vocab(&k->values, c->vocab);
+        texts_of_vocab(&k->values, fit->vocab);
     }
     k->first[i + 1] = (int64_t)k->values.count;
 }
 
-static void save_columns(const struct schema *s, struct schema_saved *k)
+static void save_columns(const struct encoder *e, struct encoder_saved *k)
 {
-    size_t count = s->column_count;
+    size_t count = e->schema->column_count;
     uint8_t **codes[] = {&k->types, &k->impute, &k->unknown, &k->encode};
     int64_t **counts[] = {&k->dim, &k->min_count, &k->missing_cells, &k->first};
     for (size_t i = 0; i < 4; i++) {
@@ -230,7 +228,7 @@ static void save_columns(const struct schema *s, struct schema_saved *k)
         *counts[i] = mem_zero(count + 1, sizeof **counts[i]);
     }
     for (size_t i = 0; i < count; i++)
-        save_column(s, i, k);
+        save_column(e, i, k);
     add(k, IN_TYPES, DTYPE_U8, count, k->types);
     add(k, IN_ENCODER "impute", DTYPE_U8, count, k->impute);
     add(k, IN_ENCODER "unknown", DTYPE_U8, count, k->unknown);
@@ -241,13 +239,14 @@ static void save_columns(const struct schema *s, struct schema_saved *k)
     add(k, IN_FIRST, DTYPE_I64, count + 1, k->first);
 }
 
-static void save_texts(const struct schema *s, struct schema_saved *k)
+static void save_texts(const struct encoder *e, struct encoder_saved *k)
 {
+    const struct schema *s = e->schema;
     uint64_t texts = 0, buckets = 0;
     for (size_t i = 0; i < s->column_count; i++) {
         const struct column *c = &s->columns[i];
         texts += c->type == COLUMN_TEXT;
-        buckets += c->bucket_weights ? c->text.buckets : 0;
+        buckets += e->columns[i].bucket_weights ? c->text.buckets : 0;
     }
     if (!texts)
         return;
@@ -257,15 +256,16 @@ static void save_texts(const struct schema *s, struct schema_saved *k)
     float *weights = k->bucket_weights;
     for (size_t i = 0; i < s->column_count; i++) {
         const struct column *c = &s->columns[i];
+        const struct column_fit *fit = &e->columns[i];
         if (c->type != COLUMN_TEXT)
             continue;
         const int64_t v[SAVED_TEXT] = {c->text.buckets,  c->text.words[0], c->text.words[1],
                                        c->text.chars[0], c->text.chars[1], c->text.weight,
-                                       c->slots};
+                                       fit->slots};
         memcpy(to, v, sizeof v);
         to += SAVED_TEXT;
-        if (c->bucket_weights) {
-            memcpy(weights, c->bucket_weights, c->text.buckets * sizeof *weights);
+        if (fit->bucket_weights) {
+            memcpy(weights, fit->bucket_weights, c->text.buckets * sizeof *weights);
             weights += c->text.buckets;
         }
     }
@@ -274,13 +274,14 @@ static void save_texts(const struct schema *s, struct schema_saved *k)
 }
 
 /* Only for the first encoder: it counts drift. */
-static void save_spread(const struct schema *s, struct schema_saved *k)
+static void save_spread(const struct encoder *e, struct encoder_saved *k)
 {
+    const size_t columns = e->schema->column_count;
     uint64_t places = 0, edges = 0;
-    k->first_place = mem_zero(s->column_count + 1, sizeof *k->first_place);
-    for (size_t i = 0; i < s->column_count; i++) {
-        places += s->columns[i].spread.places;
-        edges += s->columns[i].spread.edges;
+    k->first_place = mem_zero(columns + 1, sizeof *k->first_place);
+    for (size_t i = 0; i < columns; i++) {
+        places += e->columns[i].spread.places;
+        edges += e->columns[i].spread.edges;
         k->first_place[i + 1] = (int64_t)places;
     }
     if (k->number || !places)
@@ -288,8 +289,8 @@ static void save_spread(const struct schema *s, struct schema_saved *k)
     k->places = mem_alloc(places, sizeof *k->places);
     k->place_edges = mem_alloc(edges + 1, sizeof *k->place_edges);
     float *to = k->place_edges;
-    for (size_t i = 0; i < s->column_count; i++) {
-        const struct distribution *d = &s->columns[i].spread;
+    for (size_t i = 0; i < columns; i++) {
+        const struct distribution *d = &e->columns[i].spread;
         if (!d->places)
             continue;
         memcpy(k->places + k->first_place[i], d->rows, d->places * sizeof *d->rows);
@@ -297,13 +298,13 @@ static void save_spread(const struct schema *s, struct schema_saved *k)
         to += d->edges;
     }
     add(k, IN_SPREAD, DTYPE_I32, places, k->places);
-    add(k, OFFSETS_OF(IN_SPREAD), DTYPE_I64, s->column_count + 1, k->first_place);
+    add(k, OFFSETS_OF(IN_SPREAD), DTYPE_I64, columns + 1, k->first_place);
     add(k, IN_SPREAD_EDGES, DTYPE_F32, edges, k->place_edges);
 }
 
 /* --- numbers --- */
 
-static void save_number(const struct number_slot *n, uint32_t i, struct schema_saved *k)
+static void save_number(const struct number_slot *n, uint32_t i, struct encoder_saved *k)
 {
     double v[SAVED_NUMBERS] = {[SAVED_offset] = n->offset,      [SAVED_center] = n->center,
                                [SAVED_factor] = n->factor,      [SAVED_least] = n->least,
@@ -319,19 +320,19 @@ static void save_number(const struct number_slot *n, uint32_t i, struct schema_s
 }
 
 /* Saves piecewise-linear numbers, if there are any. */
-static void save_bins(const struct schema *s, struct schema_saved *k)
+static void save_bins(const struct encoder *e, struct encoder_saved *k)
 {
-    uint32_t count = schema_numbers(s);
+    uint32_t count = e->schema->number_count;
     k->first_edge = mem_zero((size_t)count + 1, sizeof *k->first_edge);
     for (uint32_t i = 0; i < count; i++)
-        k->first_edge[i + 1] = k->first_edge[i] + s->numbers[i].edge_count;
+        k->first_edge[i + 1] = k->first_edge[i] + e->numbers[i].edge_count;
     uint64_t edges = (uint64_t)k->first_edge[count];
     if (!edges)
         return;
     k->edges = mem_alloc(edges, sizeof *k->edges);
     k->plain = mem_zero(count, sizeof *k->plain);
     for (uint32_t i = 0; i < count; i++) {
-        const struct number_slot *n = &s->numbers[i];
+        const struct number_slot *n = &e->numbers[i];
         k->plain[i] = !n->alone;
         if (n->edge_count)
             memcpy(k->edges + k->first_edge[i], n->edges, n->edge_count * sizeof *n->edges);
@@ -341,34 +342,34 @@ static void save_bins(const struct schema *s, struct schema_saved *k)
     add(k, IN_BINS, DTYPE_F32, edges, k->edges);
 }
 
-static void save_transforms(const struct schema *s, struct schema_saved *k)
+static void save_transforms(const struct encoder *e, struct encoder_saved *k)
 {
-    uint32_t count = schema_numbers(s), found = 0;
+    uint32_t count = e->schema->number_count, found = 0;
     k->transform = mem_zero((size_t)count + 1, sizeof *k->transform);
     for (uint32_t i = 0; i < count; i++) {
-        k->transform[i] = (uint8_t)s->numbers[i].transform;
-        found += s->numbers[i].transform != TRANSFORM_NONE;
+        k->transform[i] = (uint8_t)e->numbers[i].transform;
+        found += e->numbers[i].transform != TRANSFORM_NONE;
     }
     if (found)
         add(k, IN_TRANSFORM, DTYPE_U8, count, k->transform);
 }
 
-static void save_periodic(const struct schema *s, struct schema_saved *k)
+static void save_periodic(const struct encoder *e, struct encoder_saved *k)
 {
-    uint32_t count = schema_numbers(s), found = 0;
+    uint32_t count = e->schema->number_count, found = 0;
     k->periodic = mem_zero((size_t)count + 1, sizeof *k->periodic);
     for (uint32_t i = 0; i < count; i++)
-        found += k->periodic[i] = s->numbers[i].periodic;
+        found += k->periodic[i] = e->numbers[i].periodic;
     if (found)
         add(k, IN_PERIODIC, DTYPE_U8, count, k->periodic);
 }
 
-static void save_numbers(const struct schema *s, struct schema_saved *k)
+static void save_numbers(const struct encoder *e, struct encoder_saved *k)
 {
-    uint32_t count = schema_numbers(s);
+    uint32_t count = e->schema->number_count;
     uint64_t knots = 0;
     for (uint32_t i = 0; i < count; i++)
-        knots += s->numbers[i].quantile_count;
+        knots += e->numbers[i].quantile_count;
     for (int i = 0; i < SAVED_NUMBERS; i++)
         k->statistics[i] = mem_zero((size_t)count + 1, sizeof *k->statistics[i]);
     k->scale = mem_zero((size_t)count + 1, sizeof *k->scale);
@@ -376,37 +377,38 @@ static void save_numbers(const struct schema *s, struct schema_saved *k)
     k->knots = mem_zero((size_t)count + 1, sizeof *k->knots);
     k->quantiles = mem_zero((size_t)knots + 1, sizeof *k->quantiles);
     for (uint32_t i = 0; i < count; i++)
-        save_number(&s->numbers[i], i, k);
+        save_number(&e->numbers[i], i, k);
     for (int i = 0; i < SAVED_NUMBERS; i++)
         add(k, saved_number_names[i], DTYPE_F64, count, k->statistics[i]);
     add(k, IN_ENCODER "scale", DTYPE_U8, count, k->scale);
     add(k, IN_ENCODER "indicator", DTYPE_U8, count, k->indicator);
     add(k, IN_KNOTS, DTYPE_I64, (uint64_t)count + 1, k->knots);
     add(k, IN_QUANTILES, DTYPE_F32, knots, k->quantiles);
-    save_bins(s, k);
-    save_transforms(s, k);
-    save_periodic(s, k);
-    k->target[0] = s->coding.center;
-    k->target[1] = s->coding.scale;
-    add(k, saved_target_names[s->coding.transform], DTYPE_F64, 2, k->target);
-    if (s->coding.knot_count)
-        add(k, IN_TARGET_KNOTS, DTYPE_F64, s->coding.knot_count, s->coding.knots);
-    if (s->quantile_count)
-        add(k, IN_TARGET_QUANTILES, DTYPE_F64, s->quantile_count, s->quantiles);
+    save_bins(e, k);
+    save_transforms(e, k);
+    save_periodic(e, k);
+    k->target[0] = e->coding.center;
+    k->target[1] = e->coding.scale;
+    add(k, saved_target_names[e->coding.transform], DTYPE_F64, 2, k->target);
+    if (e->coding.knot_count)
+        add(k, IN_TARGET_KNOTS, DTYPE_F64, e->coding.knot_count, e->coding.knots);
+    if (e->schema->quantile_count)
+        add(k, IN_TARGET_QUANTILES, DTYPE_F64, e->schema->quantile_count, e->schema->quantiles);
 }
 
-struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct tensor_writer *w)
+struct encoder_saved *encoder_save(const struct encoder *e, uint32_t number,
+                                   struct tensor_writer *w)
 {
-    assert(s->fitted);
-    struct schema_saved *k = mem_zero(1, sizeof *k);
+    const struct schema *s = e->schema;
+    struct encoder_saved *k = mem_zero(1, sizeof *k);
     k->writer = w;
     k->number = number;
     save_head(s, k);
-    save_columns(s, k);
-    save_texts(s, k);
-    save_spread(s, k);
-    save_numbers(s, k);
-    k->statistics_tables = statistics_save(s, number, w);
+    save_columns(e, k);
+    save_texts(e, k);
+    save_spread(e, k);
+    save_numbers(e, k);
+    k->statistics_tables = statistics_save(e, number, w);
     for (size_t i = 0; i < s->missing.count; i++)
         texts_add(&k->missing, s->missing.items[i], strlen(s->missing.items[i]));
     if (s->labels)
@@ -418,23 +420,23 @@ struct schema_saved *schema_save(const struct schema *s, uint32_t number, struct
     return k;
 }
 
-bool schema_holds(const struct schema *s, struct err *e)
+bool encoder_holds(const struct encoder *c, struct err *e)
 {
     static const char name[] = "model";
     struct tensor_writer *w = tensor_writer_new();
-    struct schema_saved *k = schema_save(s, 0, w);
+    struct encoder_saved *k = encoder_save(c, 0, w);
     struct text bytes = {0};
     struct err inner = {0};
     tensor_meta(w, "kind", name);
     bool written = tensor_write_bytes(w, name, &bytes, &inner);
-    schema_saved_free(k);
+    encoder_saved_free(k);
     tensor_writer_free(w);
     struct tensor_file *f =
         written ? tensor_open_bytes(bytes.data, bytes.length, name, &inner) : NULL;
     text_free(&bytes);
-    struct schema *read = f ? schema_load(f, 0, &inner) : NULL;
+    struct encoder *read = f ? encoder_load(f, 0, &inner) : NULL;
     tensor_close(f);
-    schema_free(read);
+    encoder_free(read);
     if (read)
         return true;
     err_set(e, ERR_CSV_LIMIT, "what was learnt from the data does not fit a model file: %.700s",
@@ -442,7 +444,7 @@ bool schema_holds(const struct schema *s, struct err *e)
     return err_help(e, "give fewer or smaller values");
 }
 
-void schema_saved_free(struct schema_saved *k)
+void encoder_saved_free(struct encoder_saved *k)
 {
     if (!k)
         return;

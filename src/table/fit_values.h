@@ -1,6 +1,6 @@
-/* encoder_values.h - order statistics of the values of a column. Private to encoder*.c. */
-#ifndef DNN_TABLE_ENCODER_VALUES_H
-#define DNN_TABLE_ENCODER_VALUES_H
+/* fit_values.h - order statistics of the values of a column. Private to fit*.c. */
+#ifndef DNN_TABLE_FIT_VALUES_H
+#define DNN_TABLE_FIT_VALUES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,457 @@
+/* encoder_load.c - reads an encoder with its schema from an untrusted model file: every count,
+ * index, word and number is checked before use. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "table/encoder_saved.h"
+#include "table/statistics_saved.h"
+
+/* --- columns --- */
+
+struct columns {
+    const uint8_t *types, *impute, *unknown, *encode;
+    const int64_t *dim, *min_count, *missing, *first;
+};
+
+/* Finds a tensor of `count` entries; sets *to to its data. */
+static bool find(const struct loading *l, const char *name, enum dtype type, uint64_t count,
+                 void *to)
+{
+    const struct tensor *t = saved_need(l, name, type, count);
+    if (t)
+        memcpy(to, &t->data, sizeof t->data);
+    return t != NULL;
+}
+
+static bool find_columns(const struct loading *l, uint64_t count, struct columns *c)
+{
+    return find(l, IN_TYPES, DTYPE_U8, count, &c->types) &&
+           find(l, IN_ENCODER "impute", DTYPE_U8, count, &c->impute) &&
+           find(l, IN_ENCODER "unknown", DTYPE_U8, count, &c->unknown) &&
+           find(l, IN_ENCODER "encode", DTYPE_U8, count, &c->encode) &&
+           find(l, IN_ENCODER "dim", DTYPE_I64, count, &c->dim) &&
+           find(l, IN_ENCODER "min_count", DTYPE_I64, count, &c->min_count) &&
+           find(l, IN_ENCODER "missing", DTYPE_I64, count, &c->missing) &&
+           find(l, IN_FIRST, DTYPE_I64, count + 1, &c->first);
+}
+
+static bool load_column(const struct loading *l, const struct head *h, const struct columns *from,
+                        size_t i)
+{
+    struct column *c = &l->schema->columns[i];
+    if (!saved_decode(l, &h->types, from->types[i], IN_TYPES, &c->type))
+        return false;
+    c->min_count = saved_within(from->min_count[i], 1, COLUMN_MIN_COUNT_MOST) ? from->min_count[i]
+                                                                              : 1;
+    if ((c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME) &&
+        !saved_decode(l, &h->imputes, from->impute[i], IN_ENCODER "impute", &c->impute))
+        return false;
+    c->dim = from->dim[i]; /* of a text, load_text checks it and the values */
+    if (c->type != COLUMN_CATEGORICAL && c->type != COLUMN_TEXT)
+        return from->first[i + 1] == from->first[i] ||
+               saved_damaged(l, IN_FIRST, "gives values to a column without any");
+    if (c->type == COLUMN_TEXT)
+        return true;
+    if (!saved_decode(l, &h->unknowns, from->unknown[i], IN_ENCODER "unknown", &c->unknown) ||
+        !saved_decode(l, &h->encodes, from->encode[i], IN_ENCODER "encode", &c->encode))
+        return false;
+    return saved_within(c->dim, c->encode == ENCODE_EMBEDDING,
+                        c->encode == ENCODE_EMBEDDING ? COLUMN_DIM_MOST : 0) ||
+           saved_damaged(l, IN_ENCODER "dim", "holds a width that cannot be");
+}
+
+static bool load_values(const struct loading *l, const struct columns *from)
+{
+    const struct schema *s = l->schema;
+    const int64_t *first = from->first;
+    struct saved_texts values;
+    if (!saved_texts(l, OFFSETS_OF(IN_VALUES), IN_VALUES, UINT64_MAX, &values))
+        return false;
+    bool good = first[0] == 0 && (uint64_t)first[s->column_count] == values.count;
+    for (size_t i = 0; good && i < s->column_count; i++)
+        good = first[i + 1] >= first[i] && first[i + 1] - first[i] <= (int64_t)VOCAB_MOST &&
+               (uint64_t)first[i + 1] <= values.count;
+    if (!good)
+        return saved_damaged(l, IN_FIRST, "does not divide the values among the columns");
+    for (size_t i = 0; i < s->column_count; i++) {
+        struct column_fit *fit = &l->encoder->columns[i];
+        fit->missing = from->missing[i] > 0 ? (uint64_t)from->missing[i] : 0;
+        if (fit->vocab && !saved_values(l, &values, (uint64_t)first[i],
+                                        (uint64_t)(first[i + 1] - first[i]), fit->vocab))
+            return false;
+    }
+    return true;
+}
+
+static bool load_columns(const struct loading *l, const struct head *h, struct columns *from)
+{
+    struct schema *s = l->schema;
+    struct saved_texts names;
+    if (!saved_texts(l, OFFSETS_OF(IN_NAMES), IN_NAMES, CSV_MOST_COLUMNS, &names))
+        return false;
+    if (!names.count)
+        return saved_damaged(l, IN_NAMES, "there are no columns");
+    if (!find_columns(l, names.count, from))
+        return false;
+    s->column_count = (size_t)names.count;
+    s->columns = mem_zero(s->column_count, sizeof *s->columns);
+    for (size_t i = 0; i < s->column_count; i++)
+        if (!load_column(l, h, from, i))
+            return false;
+    return saved_roles(l) && saved_names(l, &names);
+}
+
+/* --- numbers --- */
+
+const char *const saved_number_names[SAVED_NUMBERS] = {
+#define X(name) IN_ENCODER #name,
+    SAVED_STATISTICS(X)
+#undef X
+};
+
+/* Data of the number tensors; all sizes are checked before memory is allocated. */
+struct numbers {
+    const double *statistics[SAVED_NUMBERS];
+    const uint8_t *scale, *indicator;
+    const int64_t *knots; /* [count + 1] */
+    const float *quantiles;
+};
+
+static bool find_numbers(const struct loading *l, uint64_t count, struct numbers *n)
+{
+    for (int k = 0; k < SAVED_NUMBERS; k++)
+        if (!find(l, saved_number_names[k], DTYPE_F64, count, &n->statistics[k]))
+            return false;
+    if (!find(l, IN_ENCODER "scale", DTYPE_U8, count, &n->scale) ||
+        !find(l, IN_ENCODER "indicator", DTYPE_U8, count, &n->indicator) ||
+        !find(l, IN_KNOTS, DTYPE_I64, count + 1, &n->knots))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (n->knots[i + 1] < n->knots[i])
+            return saved_damaged(l, IN_KNOTS, "goes backwards");
+    if (n->knots[0] != 0)
+        return saved_damaged(l, IN_KNOTS, "does not begin at 0");
+    return find(l, IN_QUANTILES, DTYPE_F32, (uint64_t)n->knots[count], &n->quantiles);
+}
+
+static bool load_number(const struct loading *l, const struct head *h, const struct numbers *from,
+                        uint32_t i)
+{
+    struct number_slot *n = &l->encoder->numbers[i];
+    double v[SAVED_NUMBERS];
+    int scale;
+    for (int k = 0; k < SAVED_NUMBERS; k++)
+        v[k] = from->statistics[k][i];
+    return saved_decode(l, &h->scales, from->scale[i], IN_ENCODER "scale", &scale) &&
+           ((from->indicator[i] <= 1 &&
+             saved_number(n, scale, from->indicator[i], v,
+                          (uint64_t)(from->knots[i + 1] - from->knots[i]))) ||
+            saved_damaged(l, IN_ENCODER "*", "a statistic of a number cannot be")) &&
+           saved_knots(l, IN_QUANTILES, from->quantiles + from->knots[i], n);
+}
+
+static bool load_bins(const struct loading *l)
+{
+    struct number_slot *numbers = l->encoder->numbers;
+    const int64_t *first;
+    const float *edges;
+    const uint8_t *plain;
+    uint64_t count = l->schema->number_count;
+    if (!saved_has(l, IN_BINS))
+        return true;
+    if (!find(l, IN_EDGES, DTYPE_I64, count + 1, &first) ||
+        !find(l, IN_PLAIN, DTYPE_U8, count, &plain))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (first[i + 1] < first[i])
+            return saved_damaged(l, IN_EDGES, "goes backwards");
+    if (first[0] != 0)
+        return saved_damaged(l, IN_EDGES, "does not begin at 0");
+    if (!find(l, IN_BINS, DTYPE_F32, (uint64_t)first[count], &edges))
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!saved_edges(l, IN_BINS, edges + first[i], (uint64_t)(first[i + 1] - first[i]),
+                         &numbers[i]))
+            return false;
+        numbers[i].alone = numbers[i].edge_count && !plain[i];
+    }
+    return true;
+}
+
+static bool load_transforms(const struct loading *l, const struct head *h)
+{
+    const uint8_t *codes;
+    if (!saved_has(l, IN_TRANSFORM))
+        return true;
+    if (!find(l, IN_TRANSFORM, DTYPE_U8, l->schema->number_count, &codes))
+        return false;
+    for (uint32_t i = 0; i < l->schema->number_count; i++)
+        if (!saved_decode(l, &h->transforms, codes[i], IN_TRANSFORM,
+                          &l->encoder->numbers[i].transform))
+            return false;
+    return true;
+}
+
+static bool load_text(const struct loading *l, int rule, size_t column, const int64_t *v)
+{
+    const struct schema *s = l->schema;
+    struct column *c = &s->columns[column];
+    struct column_fit *fit = &l->encoder->columns[column];
+    const bool tokens = v[5] == TEXT_TOKENS, alone = s->category_count + s->number_count == 1;
+    if (!saved_within(v[0], 1, TERM_BUCKETS_MOST) || !saved_within(v[1], 0, TERM_RUN_MOST) ||
+        !saved_within(v[2], v[1], TERM_RUN_MOST) || !saved_within(v[3], 0, TERM_RUN_MOST) ||
+        !saved_within(v[4], v[3], TERM_RUN_MOST) || !saved_within(v[5], TEXT_TFIDF, TEXT_TOKENS) ||
+        !saved_within(v[6], 1 + tokens, TERM_SLOTS_MOST) ||
+        (tokens ? !alone || s->windows.window || !saved_within(c->dim, 1, COLUMN_DIM_MOST)
+                : c->dim || vocab_count(fit->vocab)))
+        return saved_damaged(l, IN_TEXTS, "holds a value that cannot be");
+    c->text = (struct text_options){.buckets = (uint32_t)v[0],
+                                    .words = {(uint32_t)v[1], (uint32_t)v[2]},
+                                    .chars = {(uint32_t)v[3], (uint32_t)v[4]},
+                                    .weight = (int)v[5], .rule = rule};
+    fit->slots = (uint32_t)v[6];
+    return true;
+}
+
+static bool load_texts(const struct loading *l, int rule)
+{
+    const struct schema *s = l->schema;
+    const int64_t *options;
+    const float *weights;
+    uint64_t texts = 0, buckets = 0;
+    for (size_t i = 0; i < s->column_count; i++)
+        texts += s->columns[i].type == COLUMN_TEXT;
+    if (!texts)
+        return true;
+    if (!find(l, IN_TEXTS, DTYPE_I64, texts * SAVED_TEXT, &options))
+        return false;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        if (c->type != COLUMN_TEXT)
+            continue;
+        if (!load_text(l, rule, i, options))
+            return false;
+        options += SAVED_TEXT;
+        buckets += c->text.weight == TEXT_TFIDF ? c->text.buckets : 0;
+    }
+    if (!find(l, IN_BUCKETS, DTYPE_F32, buckets, &weights))
+        return false;
+    for (uint64_t i = 0; i < buckets; i++)
+        if (!isfinite(weights[i]))
+            return saved_damaged(l, IN_BUCKETS, "is not finite");
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct column *c = &s->columns[i];
+        if (c->type != COLUMN_TEXT || c->text.weight != TEXT_TFIDF)
+            continue;
+        l->encoder->columns[i].bucket_weights =
+            mem_copy(weights, c->text.buckets * sizeof *weights);
+        weights += c->text.buckets;
+    }
+    encoder_add_texts(l->encoder);
+    return true;
+}
+
+static bool load_periodic(const struct loading *l)
+{
+    const uint8_t *is;
+    if (!saved_has(l, IN_PERIODIC))
+        return true;
+    if (!find(l, IN_PERIODIC, DTYPE_U8, l->schema->number_count, &is))
+        return false;
+    for (uint32_t i = 0; i < l->schema->number_count; i++)
+        l->encoder->numbers[i].periodic = is[i] != 0;
+    return true;
+}
+
+/* --- the target --- */
+
+/* By enum target_transform. A program that does not know one finds no target: it refuses the model,
+ * and never answers in other units. */
+const char *const saved_target_names[] = {IN_TARGET, IN_TARGET ".log", IN_TARGET ".cbrt",
+                                          IN_TARGET ".quantile"};
+
+static bool load_knots(const struct loading *l, struct target_coding *c)
+{
+    const struct tensor *t = saved_need(l, IN_TARGET_KNOTS, DTYPE_F64, UINT64_MAX);
+    if (!t)
+        return false;
+    if (!t->count || t->count > CODING_KNOTS_MOST)
+        return saved_damaged(l, IN_TARGET_KNOTS, "has a wrong count");
+    c->knots = mem_copy(t->data, t->count * sizeof *c->knots);
+    c->knot_count = (uint32_t)t->count;
+    for (uint32_t i = 0; i < c->knot_count; i++)
+        if (!isfinite(c->knots[i]) || (i && c->knots[i] < c->knots[i - 1]))
+            return saved_damaged(l, IN_TARGET_KNOTS, "is not finite and ascending");
+    return true;
+}
+
+/* Absent: an answer is one value. */
+static bool load_quantiles(const struct loading *l)
+{
+    struct schema *s = l->schema;
+    if (!saved_has(l, IN_TARGET_QUANTILES))
+        return true;
+    const struct tensor *t = saved_need(l, IN_TARGET_QUANTILES, DTYPE_F64, UINT64_MAX);
+    if (!t)
+        return false;
+    if (s->task != TASK_REGRESSION || t->count < 2 || t->count > QUANTILES_MOST)
+        return saved_damaged(l, IN_TARGET_QUANTILES, "has a wrong count");
+    s->quantiles = mem_copy(t->data, t->count * sizeof *s->quantiles);
+    s->quantile_count = (uint32_t)t->count;
+    for (uint32_t k = 0; k < s->quantile_count; k++)
+        if (!(s->quantiles[k] > (k ? s->quantiles[k - 1] : 0) && s->quantiles[k] < 1))
+            return saved_damaged(l, IN_TARGET_QUANTILES, "does not rise within 0 and 1");
+    return true;
+}
+
+static bool load_target(const struct loading *l)
+{
+    struct target_coding *c = &l->encoder->coding;
+    int kind = TARGET_QUANTILE;
+    while (kind > TARGET_NONE && !saved_has(l, saved_target_names[kind]))
+        kind--;
+    const char *name = saved_target_names[kind];
+    const struct tensor *t = saved_need(l, name, DTYPE_F64, 2);
+    if (!t)
+        return false;
+    const double *v = t->data;
+    if (!isfinite(v[0]) || !isfinite(v[1]) || !(v[1] > 0))
+        return saved_damaged(l, name, "is not a finite center and a positive scale");
+    c->transform = kind;
+    c->center = v[0];
+    c->scale = v[1];
+    return (kind != TARGET_QUANTILE || load_knots(l, c)) && load_quantiles(l);
+}
+
+/* --- the spread of the training values --- */
+
+/* True: a column can have this number of places. */
+static bool places_fit(const struct loading *l, size_t column, int64_t places)
+{
+    const struct column *c = &l->schema->columns[column];
+    const struct vocab *values = l->encoder->columns[column].vocab;
+    if (c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME)
+        return places == 0 || saved_within(places, 2, DISTRIBUTION_EDGES + 2);
+    return places == 0 ||
+           (c->type == COLUMN_CATEGORICAL && places == (int64_t)vocab_count(values) + 2);
+}
+
+static bool take_spread(struct distribution *d, uint32_t places, uint32_t edges,
+                        const int32_t *rows, const float *edge)
+{
+    distribution_new(d, places);
+    d->edges = edges;
+    for (uint32_t i = 0; i < places; i++) {
+        d->rows[i] = rows[i];
+        if (rows[i] < 0)
+            return false;
+    }
+    for (uint32_t i = 0; i < edges; i++) {
+        d->edge[i] = edge[i];
+        if (!isfinite(edge[i]) || (i && edge[i] <= edge[i - 1]))
+            return false;
+    }
+    return true;
+}
+
+/* Absent: an older model. */
+static bool load_spread(const struct loading *l)
+{
+    const struct schema *s = l->schema;
+    uint64_t edges = 0;
+    if (!saved_has(l, IN_SPREAD))
+        return true;
+    const struct tensor *first = saved_need(l, OFFSETS_OF(IN_SPREAD), DTYPE_I64,
+                                            s->column_count + 1);
+    if (!first)
+        return false;
+    const int64_t *at = first->data;
+    if (at[0] != 0)
+        return saved_damaged(l, OFFSETS_OF(IN_SPREAD), "does not begin at 0");
+    for (size_t i = 0; i < s->column_count; i++) {
+        if (!saved_within(at[i + 1], at[i], at[i] + (int64_t)VOCAB_MOST + 2) ||
+            !places_fit(l, i, at[i + 1] - at[i]))
+            return saved_damaged(l, OFFSETS_OF(IN_SPREAD), "does not fit the columns");
+        if (s->columns[i].type != COLUMN_CATEGORICAL && at[i + 1] > at[i])
+            edges += (uint64_t)(at[i + 1] - at[i] - 2);
+    }
+    const struct tensor *rows = saved_need(l, IN_SPREAD, DTYPE_I32, (uint64_t)at[s->column_count]),
+                        *edge = rows ? saved_need(l, IN_SPREAD_EDGES, DTYPE_F32, edges) : NULL;
+    if (!edge)
+        return false;
+    const float *next = edge->data;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const uint32_t places = (uint32_t)(at[i + 1] - at[i]);
+        const uint32_t own = places && s->columns[i].type != COLUMN_CATEGORICAL ? places - 2 : 0;
+        if (places && !take_spread(&l->encoder->columns[i].spread, places, own,
+                                   (const int32_t *)rows->data + at[i], next))
+            return saved_damaged(l, IN_SPREAD, "holds a count or an edge that cannot be");
+        next += own;
+    }
+    return true;
+}
+
+/* --- the whole --- */
+
+/* All inputs are the numbers of channels x steps. */
+static bool check_sequence(const struct loading *l)
+{
+    const struct schema *s = l->schema;
+    const struct windows *w = &s->windows;
+    if (w->window && (w->group >= s->column_count || w->group == s->target ||
+                      (w->order != UINT32_MAX &&
+                       (w->order >= s->column_count || w->order == s->target))))
+        return saved_damaged(l, IN_HEAD, "holds a sequence of other columns");
+    if (!s->steps ||
+        (s->number_count == (uint64_t)s->steps * s->channels.count && !s->category_count))
+        return true;
+    return saved_damaged(l, IN_HEAD, "holds a sequence of other columns");
+}
+
+static bool load_schema(const struct loading *l, const struct head *h, struct columns *from)
+{
+    struct saved_texts labels, missing;
+    if (!load_columns(l, h, from) || !saved_forms(l, h) ||
+        !saved_texts(l, OFFSETS_OF(IN_LABELS), IN_LABELS, VOCAB_MOST, &labels) ||
+        !saved_labels(l, &labels) ||
+        !saved_texts(l, OFFSETS_OF(IN_MISSING), IN_MISSING, SAVED_MISSING_MOST, &missing) ||
+        !saved_missing(l, &missing))
+        return false;
+    schema_layout(l->schema);
+    return check_sequence(l);
+}
+
+static bool load_encoder(const struct loading *l, const struct head *h, const struct columns *from)
+{
+    struct numbers numbers;
+    if (!load_values(l, from) || !find_numbers(l, l->schema->number_count, &numbers))
+        return false;
+    for (uint32_t i = 0; i < l->schema->number_count; i++) {
+        if (!load_number(l, h, &numbers, i))
+            return false;
+        l->schema->offsets[i] = l->encoder->numbers[i].offset;
+    }
+    return load_texts(l, h->words) && load_bins(l) && load_transforms(l, h) && load_periodic(l) &&
+           load_target(l) && load_spread(l) && statistics_load(l);
+}
+
+struct encoder *encoder_load(const struct tensor_file *f, uint32_t number, struct err *e)
+{
+    struct head h = {.words = 0};
+    struct columns columns = {.types = NULL};
+    struct loading l = {
+        .file = f, .schema = mem_zero(1, sizeof(struct schema)), .e = e, .number = number};
+    bool good = saved_head(&l, &h) && load_schema(&l, &h, &columns);
+    if (good) {
+        l.encoder = encoder_new(l.schema);
+        good = load_encoder(&l, &h, &columns);
+    } else {
+        schema_free(l.schema);
+    }
+    json_free(h.doc);
+    if (good)
+        return l.encoder;
+    encoder_free(l.encoder);
+    return NULL;
+}
