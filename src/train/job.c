@@ -79,7 +79,8 @@ static void say_notes(const struct table *table, const struct config *c)
                     preset ? preset->name : "mlp");
     if (table->data->extra_columns)
         log_note("%llu column%s of the file not in the config: ignored",
-                 (unsigned long long)table->data->extra_columns, table->data->extra_columns > 1 ? "s" : "");
+                 (unsigned long long)table->data->extra_columns,
+                 table->data->extra_columns > 1 ? "s" : "");
     if (table->data->blank_lines)
         log_note("%llu blank line%s dropped", (unsigned long long)table->data->blank_lines,
                  table->data->blank_lines > 1 ? "s" : "");
