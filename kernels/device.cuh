@@ -55,7 +55,7 @@ struct alignas(16) four { float v[4]; };
 #define FULL_WARP 0xffffffffu
 enum { WARP = 32 };
 
-/* A launch; the machine (cuda.cu) or a test (tests/emulate) performs it. */
+/* A launch; the machine (card/cuda_launch.cu) or a test (tests/emulate) performs it. */
 struct launch {
     const char *name;
     const void *kernel;

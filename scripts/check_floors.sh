@@ -2,7 +2,8 @@
 # check_floors.sh - a folder is a room: a file includes its own room and the rooms that %rooms lists for it. Of backend the rooms
 # above include only the headers of %door. A header whose first comment says "Private to LIST." is included by those alone (files
 # beside it, stars allowed, or whole rooms with their sub-rooms; tests are free). No circles between files: a .c and its .h are one file.
-# Calls as includes: by the symbols of BUILD/obj (default build), if it is built. TAP.
+# Calls as includes: by the symbols of BUILD/obj (default build), if it is built; of kernels by those of nvcc's or the emulator's
+# objects. Kernels include by folder: those of operations and products never the card's. TAP.
 cd "$(dirname "$0")/.." || exit 1
 perl - <<'PERL'
 use strict; use warnings;
@@ -48,6 +49,21 @@ for my $file (sort glob("src/*/*.[ch] src/*/*/*.[ch] src/*/*.def src/*.c")) {
             $what !~ m{backend/(backend|ops|acts)\.(h|def)|backend/(cases/opcase|peak|card|nvml|guests|toolkit)\.h};
     }
 }
+# kernels: their dialect (files beside the folders), products, operations, the card
+my %kernels = ('' => [''], product => ['', 'product'], ops => ['', qw(product ops)], card => ['', qw(product ops card)]);
+for my $file (sort glob("kernels/*.* kernels/*/*.*")) {
+    my $by = folder($file);
+    open my $in, '<', $file or die;
+    while (<$in>) {
+        next unless /^\s*#\s*include\s+"([^"]+)"/;
+        my ($what, $row) = ($1, $.); my $to = $what =~ m{^(\w+)/} ? $1 : '';
+        if (-e "kernels/$what") {
+            push @up, "$file:$row: kernels/$by includes $what" unless grep { $_ eq $to } @{$kernels{$by}};
+            my ($one, $two) = map { s{\.\w+$}{}r } $file, "kernels/$what";
+            $edges{$one}{$two} = 1 if $one ne $two;
+        } else { push @up, "$file:$row: kernels include $what" unless $what =~ m{^(?:base|backend)/|^device_emulated} }
+    }
+}
 result(!@up, "includes point down", @up);
 result(!@inside, "one door to the backend", @inside);
 result(!@breach, "private headers are private", @breach);
@@ -59,17 +75,23 @@ result(!@circle, "no circles between files", @circle);
 # the same of calls, by the symbols of the objects of this build
 my $build = $ENV{BUILD} || 'build';
 my (%def, %use, %calls, @above, @across);
-for (`find $build/obj -name '*.o' -print0 2>/dev/null | xargs -0 nm -A 2>/dev/null`) {
-    my ($unit, $kind, $name) = m{^\Q$build\E/obj/(.*)\.o:[0-9a-f ]* ([A-Za-z]) (\S+)} or next;
-    next unless -e "src/$unit.c"; # else it is of a file that went
+my ($cards) = grep { -d } map { "$build/$_" } qw(kernels/card emulate/plain/obj/kernels/card emulate/shadow/obj/kernels/card);
+my @roots = ("$build/obj", $cards ? $cards =~ s{/card$}{}r : ());
+for (`find @roots -name '*.o' -print0 2>/dev/null | xargs -0 nm -A 2>/dev/null`) {
+    my ($object, $unit, $kind, $name) = m{^((?:.*/obj/(?!kernels/)|.*/(?=kernels/))(.*)\.o):[0-9a-f ]* ([A-Za-z]) (\S+)} or next;
+    if ($unit =~ /^kernels/) { next if !-e "$unit.cu" || -M "$unit.cu" < -M $object } # it went, or the object is older
+    elsif (!-e "src/$unit.c") { next }
     if ($kind =~ /[TDBRVW]/) { $def{$name} = $unit } elsif ($kind =~ /[Uwv]/) { $use{$unit}{$name} = 1 }
 }
 for my $unit (sort keys %use) { for my $name (sort keys %{$use{$unit}}) {
     my $to = $def{$name}; next if !defined $to || $to eq $unit;
     $calls{$unit}{$to} = 1;
     my ($from_room, $room) = map { m{^(\w+)/} } $unit, $to;
-    push @above, "src/$unit.c takes $name of src/$to.c" if $from_room && $room && !$below{$from_room}{$room};
+    push @above, "$unit takes $name of $to" if $from_room && $room && ($from_room ne $room || $room ne 'kernels'
+        ? $room ne 'kernels' && !($below{$from_room} || $below{backend})->{$room}
+        : $name !~ /^_Z\d+device_/ && !grep { $_ eq folder($to) } @{$kernels{folder($unit)}}); # device_*: what a card answers
 } }
+sub folder { $_[0] =~ m{^kernels/(\w+)/} ? $1 : '' }
 my ($count, %number, %lowest, %open, @open) = 0;
 no warnings 'recursion';
 sub walk { my $v = shift; # Tarjan, 1972: the parts of a graph in which each reaches each

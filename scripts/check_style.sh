@@ -24,7 +24,7 @@ my $banned = 'atoi|atol|atof|sprintf|vsprintf|strcpy|strcat|strtok|gets|rand|sra
 my $ends = qr/_exit\s*\(|_Exit\s*\(|quick_exit\s*\(|(?:sys_)?write\s*\(\s*(?:[12]|STD(?:OUT|ERR)_FILENO)\b/;
 my $numbers = qr{base/text\w*\.c|base/json/\w+\.c|csv/form/number\w*\.c|^tests/};
 my %found;
-my @files = sort(glob("src/*.c src/*/*.[ch] src/*/*/*.[ch] src/*/*.def kernels/*.c* kernels/*.h tests/*.h tests/*/*.[ch] tests/*/*.cc"));
+my @files = sort(glob("src/*.c src/*/*.[ch] src/*/*/*.[ch] src/*/*.def kernels/*.c* kernels/*.h kernels/*/*.c* tests/*.h tests/*/*.[ch] tests/*/*.cc"));
 for my $file (@files) {
     open my $in, '<', $file or die; my @lines = <$in>; my $text = join '', @lines;
     my ($floor) = $file =~ m{^src/(\w+)/}; $floor //= $file =~ /^src/ ? 'main' : 'tests';

@@ -14,8 +14,8 @@
 NVCC ?= $(firstword $(wildcard $(shell command -v nvcc 2>/dev/null) /usr/local/cuda/bin/nvcc))
 CUDA_ALL := 75 80 86 89 90 90a 100 120
 
-KERNELS := $(sort $(wildcard kernels/*.cu))
-KERNELS_90A := gemm_wgmma
+KERNELS := $(sort $(wildcard kernels/*.cu kernels/*/*.cu))
+KERNELS_90A := product/gemm_wgmma
 
 # --- nvcc: tried once a build folder; a sanitizer's build and the one in double precision have no kernels ----
 NO_BUILD := clean help demo test full nightly bench check sanitize coverage uninstall emulate emulate-build emulate-quick emulate-mutants emulated \
@@ -81,6 +81,7 @@ kernels kernel-table:
 else
 KERNEL_LIB := $(BUILD)/libkernels.a
 $(BUILD)/kernels/%.o: kernels/%.cu $(BUILD)/kernels/flags
+	@mkdir -p $(@D)
 	@echo "  NVCC $<"
 	$(Q)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ 2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas); rm -f $@; exit 1; }
 	@grep -v -e '^ptxas info' -e '^ *[0-9]* bytes stack frame' $(@:.o=.ptxas) || true

@@ -1,8 +1,8 @@
 /* guests.h - NVIDIA's libraries. cuBLASLt can compute the dense products of a training
- * (kernels/cuda_guest.cu), cuDNN its recurrent layers (kernels/cuda_recur.cu); of NCCL only the
- * version is read. No header of the toolkit is needed: cublaslt.def and cudnn.def list the calls,
- * and the values of their enumerations stand here (a test compares them with the headers if these
- * are installed). extern "C" clean. */
+ * (kernels/card/cuda_guest.cu), cuDNN its recurrent layers (kernels/card/cuda_recur.cu); of NCCL
+ * only the version is read. No header of the toolkit is needed: cublaslt.def and cudnn.def list the
+ * calls, and the values of their enumerations stand here (a test compares them with the headers if
+ * these are installed). extern "C" clean. */
 #ifndef DNN_BACKEND_GUESTS_H
 #define DNN_BACKEND_GUESTS_H
 

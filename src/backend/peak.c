@@ -1,5 +1,5 @@
 /* peak.c - see peak.h. The loops keep enough independent sums that no multiply-add waits for
- * another; copies move a part of memory a thread. Kernels: kernels/peak.cu. */
+ * another; copies move a part of memory a thread. Kernels: kernels/product/peak.cu. */
 #include "backend/peak.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ const char *const peak_names[PEAK_KINDS] = {"fma", "fma_one", "tf32", "bf16", "f
 /* Issues `times` rounds and returns their operations or bytes; 0: no such loop. to and from:
  * `bytes` of machine memory each. */
 extern double cuda_peak(struct machine *m, int kind, void *to, const void *from, size_t bytes,
-                        uint32_t times) __attribute__((weak)); /* kernels/peak.cu */
+                        uint32_t times) __attribute__((weak)); /* kernels/product/peak.cu */
 
 enum { CHAINS = 12, TURNS = 1000, TILES = 1024 };
 

@@ -1,5 +1,5 @@
 /* toolkit.c - see toolkit.h. Oldest first. Builds of 11.8 would run with driver 450.80.02, but
- * kernels are started by a call that drivers have from 11.8 on (kernels/cudart.def). */
+ * kernels are started by a call that drivers have from 11.8 on (kernels/card/cudart.def). */
 #include "backend/toolkit.h"
 
 static const struct toolkit toolkits[] = {

@@ -51,7 +51,7 @@ struct layer_type {
     bool carries;                 /* it may stand in a network that carries state from window to
                                    * window: it does so, or needs none */
     bool stacks;                  /* a machine may compute it in one piece with its neighbours that
-                                   * do so too, with the same bits: kernels/mlp.cu */
+                                   * do so too, with the same bits: kernels/ops/mlp_step.cu */
     /* Checks options against each other. NULL: no need. E13. */
     bool (*check)(const struct layer *l, const struct json_doc *doc, const struct json *at,
                   const char *path, struct err *e);

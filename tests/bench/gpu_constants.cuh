@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda.cuh"
+#include "card/card.cuh"
 
 extern cudaStream_t stream; /* where work is put and timed */
 extern int sms;             /* multiprocessors of the card */

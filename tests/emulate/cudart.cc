@@ -16,7 +16,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *const call_names[] = {
 #define CALL(name, parameters, arguments) #name,
-#include "../../kernels/cudart.def"
+#include "../../kernels/card/cudart.def"
 #undef CALL
 };
 enum { CALLS = sizeof call_names / sizeof *call_names };
@@ -139,7 +139,7 @@ unsigned cudart_left(void)
 
 enum {
 #define CALL(name, parameters, arguments) AT_##name,
-#include "../../kernels/cudart.def"
+#include "../../kernels/card/cudart.def"
 #undef CALL
 };
 
@@ -195,7 +195,7 @@ static cudaError_t enter(unsigned which)
         pthread_mutex_unlock(&lock); \
         return error; \
     }
-#include "../../kernels/cudart.def"
+#include "../../kernels/card/cudart.def"
 #undef CALL
 
 /* It does not look at the card. */

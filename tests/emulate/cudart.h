@@ -156,7 +156,7 @@ bool stream_capture_forbids(cudaStream_t stream);
 bool capture_leave(struct capture *c);
 /* what cudaNAME does when it is not failed */
 #define CALL(name, parameters, arguments) cudaError_t do_##name parameters;
-#include "../../kernels/cudart.def"
+#include "../../kernels/card/cudart.def"
 #undef CALL
 
 #endif

@@ -43,8 +43,8 @@ const void *emulate_exchanged(unsigned lane);
 void emulate_copy(void *to, const void *from, unsigned bytes);
 void emulate_copy_commit(void);
 void emulate_copy_wait(unsigned left);
-/* Products of a warpgroup: kernels/wgmma.cuh. Operands by descriptor; columns: of B, and so of C.
- */
+/* Products of a warpgroup: kernels/product/wgmma.cuh. Operands by descriptor; columns: of B, and so
+ * of C. */
 struct emulate_product { uint64_t a, b; uint32_t columns; bool bf16, a_fast, b_fast, spare; };
 uint32_t emulate_shared_address(const void *at);
 void emulate_product_ready(void);

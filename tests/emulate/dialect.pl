@@ -2,14 +2,14 @@
 # dialect.pl - kernels keep to the dialect: what belongs to one compiler stands in device_cuda.cuh, mma.cuh and wgmma.cuh alone, and
 # assembler stays little. TAP.
 use strict; use warnings;
-# the machine (cuda*.cu) is a host's program: it names the runtime, but holds no kernels
-my $host = qr{^kernels/cuda(_\w+)?\.cuh?$};
-my %home = map { $_ => 1 } qw(kernels/device.cuh kernels/device_cuda.cuh kernels/mma.cuh kernels/wgmma.cuh);
+# the machine (kernels/card) is a host's program: it names the runtime, but holds no kernels
+my $host = qr{^kernels/card/};
+my %home = map { $_ => 1 } qw(kernels/device.cuh kernels/device_cuda.cuh kernels/product/mma.cuh kernels/product/wgmma.cuh);
 my $foreign = qr/(__shared__|<<<|\basm\b|cooperative_groups|cuda_fp16|cuda_bf16|\bthreadIdx\b|\bblockIdx\b|\bblockDim\b|\bgridDim\b|__sync\w+|__shfl\w*|\batomic\w+|__ldg|\bcuda[A-Z]\w+\s*\()/;
 my $kernel = qr/(__shared__|__global__|<<<|\basm\b|\bthreadIdx\b|__sync\w+|\batomic[A-Z]\w+)/;
 # one text serves all cards from 80 on, so nothing newer may be asked (device.cuh), but of what BLOCKS_MEET is for
 my ($asm, @found, @unsafe, @newer) = (0);
-for my $file (sort glob('kernels/*.cu kernels/*.cuh kernels/*.h')) {
+for my $file (sort glob('kernels/*.cu kernels/*.h kernels/*.cuh kernels/*/*.cu*')) {
     open my $in, '<', $file or die "$file: $!\n";
     (my $code = do { local $/; <$in> }) =~ s{/\*.*?\*/}{ $& =~ tr/\n//cdr }gse;
     $code =~ s{"(?:[^"\\\n]|\\.)*"}{""}g if $file =~ $host;

@@ -1,7 +1,7 @@
 #include "harness.h"
 
-#include "guest.cuh"
-#include "recur_guest.cuh"
+#include "product/guest.cuh"
+#include "ops/recur_guest.cuh"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -40,7 +40,7 @@ my @mutants = (
     [wide => 'gemm_half', 'gemm_half.cu', 'sums are counted by every tile of a column', qr/ && row0 == 0;/, ';'],
     [wide => 'gemm_half', 'mma.cuh', 'a matrix is not turned', qr/i = across \? 2 \* place \+ h : group, at = across \? group/, 'i = across ? group : group, at = across ? 2 * place + h'],
     [wide => 'gemm_half', 'form.cuh', 'two numbers of a word change places', qr/v\[k\]\) << 16 \* \(k % 2\)/, 'v[k ^ 1]) << 16 * (k % 2)'],
-    [gemm => 'dense', 'dense.cu', 'gradients of fp16 are kept without a scale', qr/scaled = back &&/, 'scaled = !back &&'],
+    [gemm => 'form', 'form.cu', 'gradients of fp16 are kept without a scale', qr/scaled = back &&/, 'scaled = !back &&'],
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'no barrier before the products', qr/ {8}wgmma_ready\(\);\n {8}sync_block\(\);\n/, "        wgmma_ready();\n"],
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'no barrier before a stage that was copied', qr/ {8}sync_block\(\); \/\* this stage/, '        /* this stage'],
     [wgmma => 'gemm_wgmma', 'gemm_wgmma.cu', 'tensor cores are not told of what was copied', qr/ {8}wgmma_ready\(\);\n {8}sync_block\(\); \/\* this/, '        sync_block(); /* this'],
@@ -62,7 +62,7 @@ my @mutants = (
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'a wrong leading offset', qr/16 : WGMMA_TILE_DEPTH \* WGMMA_LINE/, '16 : WGMMA_PATTERN'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'tiles begin where the block\'s memory does', qr/return memory \+ \(WGMMA_PATTERN/, 'return memory + 0 * (WGMMA_PATTERN'],
     [wgmma => 'gemm_wgmma', 'wgmma.cuh', 'a step of k is too short', qr/K_FAST \? 2 \* k/, 'K_FAST ? k'],
-    [gemm => 'dense', 'dense.cu', 'answers are rounded', qr/pays = !exact && in/, 'pays = (!exact || in) && in'],
+    [gemm => 'form', 'form.cu', 'answers are rounded', qr/pays = !exact && in/, 'pays = (!exact || in) && in'],
     ['ops advance' => 'step', 'step.cuh', 'the loss of a step is its weight', qr/e->loss, e->weight, a/, 'e->weight, e->weight, a'],
     [gemm => 'gemm_simt', 'gemm.cuh', 'the last row is dropped', qr/rows - row : 0/, 'rows - row - 1 : 0'],
     [gemm => 'gemm_simt', 'gemm.cuh', 'a row too many is read', qr/rows - row : 0/, 'rows - row + 1 : 0'],
@@ -181,25 +181,25 @@ my @mutants = (
     [embed => 'embed', 'embed.cu', 'the end of a table is not cleared', qr/n = \(uint64_t\)one\.count \* one\.dim, step/, 'n = (uint64_t)one.count * one.dim - 1, step'],
     ['ops dropout' => 'dropout', 'dropout.cu', 'the mask of the neighbour', qr/bits\.v\[i\] >= a\.threshold\) << i;/, 'bits.v[i ^ 1] >= a.threshold) << i;'],
     ['ops advance' => 'step', 'step.cuh', 'a bad step moves the buffers', qr/&& !bad; i/, '; i'],
-    [mlp => 'mlp', 'mlp_product.cuh', 'a piece is multiplied before it is there', qr/copy_wait<0>\(\);/, 'copy_wait<1>();'],
-    [mlp => 'mlp', 'mlp.cu', 'weights that stay are multiplied before they are there', qr/layer_begin\(f, f\.count - 1 - number\);/, 'layer_begin(f, f.count - number);'],
-    [mlp => 'mlp', 'mlp_product.cuh', 'no barrier before the weights of other lanes are read', qr/default: copy_wait<0>\(\);\n {4}\}\n {4}sync_block\(\);/, "default: copy_wait<0>();\n    }"],
-    [mlp => 'mlp', 'mlp_product.cuh', 'a row of weights is skipped where lanes go on to the next', qr/at -= along;\n {12}row\+\+;/, "at -= along;\n            row += 2;"],
+    [mlp => 'mlp_step', 'mlp_product.cuh', 'a piece is multiplied before it is there', qr/copy_wait<0>\(\);/, 'copy_wait<1>();'],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'weights that stay are multiplied before they are there', qr/layer_begin\(f, f\.count - 1 - number\);/, 'layer_begin(f, f.count - number);'],
+    [mlp => 'mlp_step', 'mlp_product.cuh', 'no barrier before the weights of other lanes are read', qr/default: copy_wait<0>\(\);\n {4}\}\n {4}sync_block\(\);/, "default: copy_wait<0>();\n    }"],
+    [mlp => 'mlp_step', 'mlp_product.cuh', 'a row of weights is skipped where lanes go on to the next', qr/at -= along;\n {12}row\+\+;/, "at -= along;\n            row += 2;"],
     [mlp => 'mlp_match', 'mlp_match.cu', 'all weights that stay begin at one place', qr/l->at_w = place\(&at, l->in \* l->w_step\);/, 'l->at_w = 0; place(&at, l->in * l->w_step);'],
-    [mlp => 'mlp', 'mlp_product.cuh', 'no barrier before a piece is multiplied', qr/left the other half as well \*\/\n {8}sync_block\(\);/, 'left the other half as well */'],
-    [mlp => 'mlp', 'mlp.cu', 'pieces are copied over what others multiply', qr/ {4}else\n {8}sync_block\(\);\n\}/, '}'],
-    [mlp => 'mlp', 'mlp.cu', 'no barrier before the gradients of other lanes are read', qr/ {4}sync_block\(\);\n {4}product<T>/, '    product<T>'],
-    [mlp => 'mlp', 'mlp.cu', 'no barrier before the sums of other lanes are normed', qr/ {4}sync_block\(\);\n {4}if \(l\.wide\)/, '    if (l.wide)'],
-    [mlp => 'mlp', 'mlp.cu', 'no barrier before the records of other lanes are asked for', qr/f\.gather\.now\);\n {8}sync_block\(\);/, 'f.gather.now);'],
-    [mlp => 'mlp', 'mlp.cu', 'rows beyond the batch are written', qr/if \(i < left\)\n {12}out/, "if (i <= left)\n            out"],
-    [mlp => 'mlp', 'mlp_loss.cuh', 'the eights of a shard end early', qr/\(part_begin\(f\.rows, f\.shards, shard \+ 1\) \+ 7\)/, 'part_begin(f.rows, f.shards, shard + 1)'],
-    [mlp => 'mlp', 'mlp_loss.cuh', 'no barrier before the eights of other lanes are read', qr/ {4}sync_block\(\);\n {4}if \(shard >=/, '    if (shard >='],
-    [mlp => 'mlp', 'mlp.cu', 'the mask of the row above', qr/\(uint64_t\)\(at\.row0 \/ 4\) \* l\.out \+ q/, '(uint64_t)(at.row0 / 8) * l.out + q'],
-    [mlp => 'mlp', 'mlp.cu', 'the last of the masks are not drawn', qr/l\.first \+ T \* l\.out \+ 3\) \/ 4/, 'T * l.out + 3) / 4'],
-    [mlp => 'mlp', 'mlp.cu', 'the derivative is taken behind dropout', qr/needs_z \? x\[i\] : y\[i\];/, 'y[i];'],
-    [mlp => 'mlp', 'mlp.cu', 'a norm is finished before its row is there', qr/ {8}sync_warp\(FULL_WARP\);\n {8}for \(uint32_t col = lane_id\(\); col < l\.out; col \+= WARP\) \{\n {12}float x/, "        for (uint32_t col = lane_id(); col < l.out; col += WARP) {\n            float x"],
-    [mlp => 'mlp', 'mlp.cu', 'a row of dz leaves before it is there', qr/stats\[1\]\}, l\.out\);\n {8}sync_warp\(FULL_WARP\);/, 'stats[1]}, l.out);'],
-    [mlp => 'mlp', 'lnorm.cuh', 'a norm is not scaled back', qr/ \* s\.inv;\n {8}dx\(to/, ";\n        dx(to"],
+    [mlp => 'mlp_step', 'mlp_product.cuh', 'no barrier before a piece is multiplied', qr/left the other half as well \*\/\n {8}sync_block\(\);/, 'left the other half as well */'],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'pieces are copied over what others multiply', qr/ {4}else\n {8}sync_block\(\);\n\}/, '}'],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'no barrier before the gradients of other lanes are read', qr/ {4}sync_block\(\);\n {4}product<T>/, '    product<T>'],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'no barrier before the sums of other lanes are normed', qr/ {4}sync_block\(\);\n {4}if \(l\.wide\)/, '    if (l.wide)'],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'no barrier before the records of other lanes are asked for', qr/f\.gather\.now\);\n {8}sync_block\(\);/, 'f.gather.now);'],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'rows beyond the batch are written', qr/if \(i < left\)\n {12}out/, "if (i <= left)\n            out"],
+    [mlp => 'mlp_step', 'mlp_loss.cuh', 'the eights of a shard end early', qr/\(part_begin\(f\.rows, f\.shards, shard \+ 1\) \+ 7\)/, 'part_begin(f.rows, f.shards, shard + 1)'],
+    [mlp => 'mlp_step', 'mlp_loss.cuh', 'no barrier before the eights of other lanes are read', qr/ {4}sync_block\(\);\n {4}if \(shard >=/, '    if (shard >='],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'the mask of the row above', qr/\(uint64_t\)\(at\.row0 \/ 4\) \* l\.out \+ q/, '(uint64_t)(at.row0 / 8) * l.out + q'],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'the last of the masks are not drawn', qr/l\.first \+ T \* l\.out \+ 3\) \/ 4/, 'T * l.out + 3) / 4'],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'the derivative is taken behind dropout', qr/needs_z \? x\[i\] : y\[i\];/, 'y[i];'],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'a norm is finished before its row is there', qr/ {8}sync_warp\(FULL_WARP\);\n {8}for \(uint32_t col = lane_id\(\); col < l\.out; col \+= WARP\) \{\n {12}float x/, "        for (uint32_t col = lane_id(); col < l.out; col += WARP) {\n            float x"],
+    [mlp => 'mlp_step', 'mlp_step.cu', 'a row of dz leaves before it is there', qr/stats\[1\]\}, l\.out\);\n {8}sync_warp\(FULL_WARP\);/, 'stats[1]}, l.out);'],
+    [mlp => 'mlp_step', 'lnorm.cuh', 'a norm is not scaled back', qr/ \* s\.inv;\n {8}dx\(to/, ";\n        dx(to"],
     [mlp => 'mlp_match', 'mlp_match.cu', 'what is masked begins at the first of four', qr/before % 4\);/, 'before % 1);'],
     [mlp => 'mlp_match', 'mlp_match.cu', 'a value and what its derivative is taken at share a place', qr/bool two = !f->answers && l->act/, 'bool two = f->answers && l->act'],
     [mlp => 'dense', 'dense.cu', 'a derivative is taken twice', qr/one\.act = ACT_NONE;/, 'one.act = a[i]->act;'],
@@ -257,17 +257,22 @@ sub why_unnoticed { # '' when a test notices
     my ($test, $source, $file, $what, $look, $put) = @$mutant;
     ($test, my $of) = split ' ', $test;
     remove_tree($room); make_path($room);
-    copy($_, $room) or die "$_: $!\n" for glob 'kernels/*';
-    open my $in, '<', "$room/$file" or die "$file: $!\n";
+    for (glob 'kernels/*.* kernels/*/*.*') {
+        my $to = "$room/" . s{^kernels/}{}r;
+        make_path($to =~ s{/[^/]*$}{}r);
+        copy($_, $to) or die "$_: $!\n";
+    }
+    ($file, $source) = map { (grep { -e } "$room/$_", glob("$room/*/$_"))[0] } $file, "$source.cu";
+    open my $in, '<', $file or die "$file: $!\n";
     my $text = do { local $/; <$in> };
     return 'the place to spoil is not there' unless $text =~ s/$look/$put/;
-    open my $out, '>', "$room/$file" or die "$file: $!\n";
+    open my $out, '>', $file or die "$file: $!\n";
     print $out $text; close $out or die;
     # kernels first: what they define is not taken from the archive
     my @cc = map { $_ eq '-Ikernels' ? "-I$room" : $_ } @compile;
-    return 'it does not compile' if system(@cc, '-x', 'c++', '-c', "$room/$source.cu", '-o', "$room/$source.o") != 0;
+    return 'it does not compile' if system(@cc, '-x', 'c++', '-c', $source, '-o', "$room/kernel.o") != 0;
     return 'it does not link'
-        if system(@linker, "$dir/obj/test_$test.o", "$room/$source.o", "$dir/obj/harness.o", @below, '-o', "$room/test") != 0;
+        if system(@linker, "$dir/obj/test_$test.o", "$room/kernel.o", "$dir/obj/harness.o", @below, '-o', "$room/test") != 0;
     return notices("$room/test", $of) ? '' : 'no test noticed';
 }
 

@@ -1,6 +1,6 @@
-/* products.cc - products of a warpgroup (kernels/wgmma.cuh) as sm_90a has them: begun by all 128
- * lanes at one line, done at a moment drawn between that and their wait, read from where their
- * descriptors say. Until a lane has waited, its sums are not a number. */
+/* products.cc - products of a warpgroup (kernels/product/wgmma.cuh) as sm_90a has them: begun by
+ * all 128 lanes at one line, done at a moment drawn between that and their wait, read from where
+ * their descriptors say. Until a lane has waited, its sums are not a number. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 use strict; use warnings;
 my ($ran, $lib) = @ENV{qw(EMULATE_RAN EMULATE_LIB)};
 my (%kernel, %all, %at, %started);
-for my $file (glob 'kernels/*.cu') {
+for my $file (glob 'kernels/*.cu kernels/*/*.cu') {
     open my $in, '<', $file or die "$file: $!\n";
     my $text = do { local $/; <$in> };
     $kernel{$_} = 1 for $text =~ /\bKERNEL\((\w+)\)/g, $text =~ /\bKERNEL_BOUNDED\((?:[^()]|\([^()]*\))*,\s*(\w+)\)/g,

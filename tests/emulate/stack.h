@@ -7,7 +7,7 @@
 
 #include "form.cuh"
 #include "harness.h"
-#include "mlp.cuh"
+#include "ops/mlp.cuh"
 
 extern "C" {
 #include "backend/backend.h"

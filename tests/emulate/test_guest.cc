@@ -1,10 +1,10 @@
 /* What guests leave to us: the end of a product by a kernel of its own has the bits of the same end
  * in our product, in every order; and weights and steps of recurrent layers between our layout and
  * cuDNN's. */
-#include "guest.cuh"
+#include "product/guest.cuh"
 #include "form.cuh"
 #include "harness.h"
-#include "recur_guest.cuh"
+#include "ops/recur_guest.cuh"
 
 struct end { const char *name; bool bias, z, by, onehot; uint32_t act; };
 static const struct end ends[] = {

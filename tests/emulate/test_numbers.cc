@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "harness.h"
-#include "mma.cuh"
+#include "product/mma.cuh"
 
 /* The nearest number with that many bits of mantissa and least exponent, ties to even, by double
  * arithmetic. */

@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "form.cuh"
 #include "kernels.h"
-#include "wgmma.cuh"
+#include "product/wgmma.cuh"
 
 /* --- one product --- */
 

@@ -31,7 +31,7 @@ mkdir smi && printf '#!/bin/sh\ncat "%s/cards"\n' "$WORK" >smi/nvidia-smi && chm
 PATH=$WORK/smi:$PATH
 would() { run make -n -C "$tree" LOCAL= BUILD="$WORK/build" "$@" all; }
 # codes: for which cards dense.cu would be compiled
-codes() { grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' '; }
+codes() { grep -m 1 -- '-c kernels/ops/dense.cu' out | grep -o 'code=[a-z_0-9]*' | tr '\n' ' '; }
 would NVCC=
 is_exit 0 "make NVCC="
 ! grep -q -e 'kernels/' -e cudart out
@@ -58,18 +58,18 @@ after_exit $? "nvcc without its static runtime: a build without kernels"
 : >toolkit/lib64/libcudart_static.a
 would NVCC="$WORK/toolkit/bin/nvcc"
 is_exit 0 "nvcc with it"
-grep -q -- '-c kernels/dense.cu' out
+grep -q -- '-c kernels/ops/dense.cu' out
 ok $? "compiles the kernels" "$(tail -n 3 out)"
 code=$(codes)
 [ "$code" = "code=sm_75 code=sm_80 code=sm_90 code=sm_100 code=sm_120 code=compute_100 code=compute_80 " ]
 ok $? "for every architecture that it and CUDA_ARCHS name, PTX last" "$code"
 all=$code
-front=$(grep -m 1 -- '-c kernels/dense.cu' out | grep -o 'arch=[a-z_0-9]*' | uniq | tr '\n' ' ')
+front=$(grep -m 1 -- '-c kernels/ops/dense.cu' out | grep -o 'arch=[a-z_0-9]*' | uniq | tr '\n' ' ')
 [ "$front" = "arch=compute_75 arch=compute_80 arch=compute_100 arch=compute_80 " ]
 ok $? "of three texts" "$front"
 grep -q -- '-lcudart_static' out && ! grep -qE -- '-l(cudart|cublas|cudnn)( |$)' out
 ok $? "the static runtime is linked, and no other library of CUDA"
-grep -q -- '-compress-mode=size .*-c kernels/dense.cu' out
+grep -q -- '-compress-mode=size .*-c kernels/ops/dense.cu' out
 ok $? "code for several cards is compressed"
 
 # which cards: the visible ones; those that are asked for
@@ -112,7 +112,7 @@ is "$(codes)" "$all" "a build folder goes on as CUDA= said at its last build"
 rm build/cuda build/nvcc
 export REFUSED=-compress-mode
 would NVCC="$WORK/toolkit/bin/nvcc"
-grep -q -- '-Xfatbin -compress-all .*-c kernels/dense.cu' out
+grep -q -- '-Xfatbin -compress-all .*-c kernels/ops/dense.cu' out
 ok $? "an older nvcc compresses as it can"
 unset REFUSED
 rm build/nvcc
@@ -121,8 +121,8 @@ code=$(codes)
 [ "$code" = "code=sm_80 code=compute_80 " ]
 ok $? "CUDA_ARCHS chooses; what this nvcc does not know is left out" "$code"
 would NVCC="$WORK/toolkit/bin/nvcc" CUDA_ARCHS="80 90a"
-code=$(grep -o -- '-c kernels/[a-z]*_w[a-z]*.cu\|code=[a-z_0-9]*' out | grep -B 1 -- '-c kernels/gemm_w' | tr '\n' ' ')
-[ "$code" = "code=sm_90a -c kernels/gemm_wgmma.cu -- code=compute_80 -c kernels/gemm_wide.cu " ]
+code=$(grep -o -- '-c kernels/product/[a-z]*_w[a-z]*.cu\|code=[a-z_0-9]*' out | grep -B 1 -- '-c kernels/product/gemm_w' | tr '\n' ' ')
+[ "$code" = "code=sm_90a -c kernels/product/gemm_wgmma.cu -- code=compute_80 -c kernels/product/gemm_wide.cu " ]
 ok $? "90a is for the kernels that have its instructions" "$code"
 code=$(codes)
 [ "$code" = "code=sm_80 code=sm_90 code=compute_80 " ]

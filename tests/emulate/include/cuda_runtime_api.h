@@ -111,7 +111,7 @@ typedef struct cudaLaunchConfig_st {
 } cudaLaunchConfig_t;
 
 #define CALL(name, parameters, arguments) cudaError_t cuda##name parameters;
-#include "../../../kernels/cudart.def"
+#include "../../../kernels/card/cudart.def"
 #undef CALL
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
