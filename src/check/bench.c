@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -23,18 +24,26 @@ static const char *const job_names[] = {
 #undef JOB
 };
 
-/* Rows of a CPU with OpenBLAS's products, in addition to our own. */
+/* Rows of one side alone, in which a library computes in the place of our own code. */
 static const struct {
     const char *name;
-    size_t index; /* the row with our own products */
-} blas_rows[] = {{"dense_openblas", OP_dense},
-                 {"dense_back_openblas", OP_dense_back},
-                 {"train_openblas", (size_t)OP_COUNT + JOB_TRAIN}};
+    size_t index;        /* the row with our own code */
+    const char *preset;  /* of a training; NULL: the network of that row */
+    enum bench_side side;
+    const char *library; /* NULL: our own code, for a row of this preset */
+} library_rows[] = {
+    {"dense_openblas", OP_dense, NULL, BENCH_CPU, "OpenBLAS"},
+    {"dense_back_openblas", OP_dense_back, NULL, BENCH_CPU, "OpenBLAS"},
+    {"train_openblas", (size_t)OP_COUNT + JOB_TRAIN, NULL, BENCH_CPU, "OpenBLAS"},
+    {"dense_cublaslt", OP_dense, NULL, BENCH_GPU, "cuBLASLt"},
+    {"dense_back_cublaslt", OP_dense_back, NULL, BENCH_GPU, "cuBLASLt"},
+    {"train_lstm", (size_t)OP_COUNT + JOB_TRAIN, "lstm", BENCH_GPU, NULL},
+    {"train_lstm_cudnn", (size_t)OP_COUNT + JOB_TRAIN, "lstm", BENCH_GPU, "cuDNN"}};
 /* Rows of a CPU that finds the cells of CSV, with each reader. */
 static const char *const reader_rows[] = {"read_fast", "read_libcsv"};
 enum {
-    FIRST_BLAS = OP_COUNT + sizeof job_names / sizeof *job_names,
-    FIRST_READER = FIRST_BLAS + sizeof blas_rows / sizeof *blas_rows,
+    FIRST_LIBRARY = OP_COUNT + sizeof job_names / sizeof *job_names,
+    FIRST_READER = FIRST_LIBRARY + sizeof library_rows / sizeof *library_rows,
     ALL_ROWS = FIRST_READER + sizeof reader_rows / sizeof *reader_rows
 };
 _Static_assert((int)ALL_ROWS <= (int)BENCH_ROWS, "a row more than there is room for");
@@ -43,10 +52,10 @@ const char *bench_name(size_t index)
 {
     if (index < OP_COUNT)
         return op_name((enum op_id)index);
-    if (index < FIRST_BLAS)
+    if (index < FIRST_LIBRARY)
         return job_names[index - OP_COUNT];
     if (index < FIRST_READER)
-        return blas_rows[index - FIRST_BLAS].name;
+        return library_rows[index - FIRST_LIBRARY].name;
     return index < ALL_ROWS ? reader_rows[index - FIRST_READER] : NULL;
 }
 
@@ -106,8 +115,41 @@ static bool open_blas(struct bench_task *t, struct err *e)
     snprintf(plan.blas, sizeof plan.blas, "none");
     snprintf(plan.blas_core, sizeof plan.blas_core, "none");
     machine_set_plan(own, &plan);
-    t->openblas = machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, e);
-    return t->openblas != NULL;
+    t->libraries[BENCH_CPU] =
+        machine_open(&(struct machine_options){.backend = "cpu", .blas = true}, e);
+    return t->libraries[BENCH_CPU] != NULL;
+}
+
+/* Opens a second machine on the GPU, on which cuBLASLt and cuDNN compute what they can. Without
+ * room for it there are no such rows. */
+static void open_guests(struct bench_task *t, const struct backend_options *o)
+{
+    struct err e = {0};
+    struct machine_info info;
+    char device[16];
+    if (!t->machines[BENCH_GPU])
+        return;
+    machine_describe(t->machines[BENCH_GPU], &info);
+    snprintf(device, sizeof device, "%u", info.index);
+    setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", 0); /* cuDNN serves with it alone */
+    t->libraries[BENCH_GPU] = machine_open(
+        &(struct machine_options){.backend = "cuda", .blas = true, .device = device,
+                                  .memory_limit_gb = o->memory_limit_gb,
+                                  .memory_fraction = o->memory_fraction,
+                                  .precision = t->b->backend.precision_wish,
+                                  .guests = GUESTS_CUBLASLT | GUESTS_CUDNN}, &e);
+    if (!t->libraries[BENCH_GPU])
+        log_info("bench: no rows of cuBLASLt and cuDNN (%s)", e.what);
+}
+
+/* True: the library computes on the second machine of its side. */
+static bool serves(struct bench_task *t, enum bench_side side, const char *library)
+{
+    struct plan plan;
+    if (!t->libraries[side])
+        return false;
+    machine_plan(t->libraries[side], 256, 1, &plan);
+    return side == BENCH_CPU || strstr(plan.guests, library);
 }
 
 /* auto: every backend there is. A named backend: that one alone. */
@@ -132,6 +174,7 @@ static bool open_machines(struct bench_task *t, const struct backend_options *o,
         return false;
     if (!open_blas(t, e))
         return false;
+    open_guests(t, o);
     for (int i = 0; i < BENCH_SIDES; i++)
         if (t->machines[i])
             about(t->b, (enum bench_side)i, t->machines[i]);
@@ -156,21 +199,34 @@ static bool too_slow(const struct bench *b, int side, int size)
     return !bench_claims(b, side) && size > BENCH_SMALL;
 }
 
-static bool figure(struct bench_task *t, size_t index, int size, int side, struct bench_figure *f,
-                   struct err *e)
+static bool figure(struct bench_task *t, size_t index, const char *preset, int size, int side,
+                   struct bench_figure *f, struct err *e);
+
+static bool library_figure(struct bench_task *t, size_t row, int size, int side,
+                           struct bench_figure *f, struct err *e)
+{
+    const char *library = library_rows[row].library;
+    struct machine *own = t->machines[side];
+    if ((int)library_rows[row].side != side ||
+        (library && !serves(t, (enum bench_side)side, library)))
+        return true;
+    if (library)
+        t->machines[side] = t->libraries[side];
+    bool good = figure(t, library_rows[row].index, library_rows[row].preset, size, side, f, e);
+    t->machines[side] = own;
+    if (library && !serves(t, (enum bench_side)side, library)) /* it has failed: not its time */
+        f->made = false;
+    return good;
+}
+
+static bool figure(struct bench_task *t, size_t index, const char *preset, int size, int side,
+                   struct bench_figure *f, struct err *e)
 {
     if (index >= FIRST_READER)
         return side != BENCH_CPU || !t->machines[side] ||
                bench_read(t, index > FIRST_READER, (enum bench_size)size, f, e);
-    if (index >= FIRST_BLAS) {
-        if (side != BENCH_CPU || !t->openblas)
-            return true;
-        struct machine *own = t->machines[BENCH_CPU];
-        t->machines[BENCH_CPU] = t->openblas;
-        bool good = figure(t, blas_rows[index - FIRST_BLAS].index, size, side, f, e);
-        t->machines[BENCH_CPU] = own;
-        return good;
-    }
+    if (index >= FIRST_LIBRARY)
+        return library_figure(t, index - FIRST_LIBRARY, size, side, f, e);
     if (!t->machines[side] || too_slow(t->b, side, size))
         return true;
     if (clock_now() > t->until) {
@@ -180,7 +236,7 @@ static bool figure(struct bench_task *t, size_t index, int size, int side, struc
     if (index < OP_COUNT)
         return bench_operation(t, (enum op_id)index, (enum bench_size)size, (enum bench_side)side,
                                f, e);
-    return bench_job(t, (enum job)(index - OP_COUNT), (enum bench_size)size,
+    return bench_job(t, (enum job)(index - OP_COUNT), preset, (enum bench_size)size,
                      (enum bench_side)side, f, e);
 }
 
@@ -198,7 +254,7 @@ static bool all_rows(struct bench_task *t, struct err *e)
             continue;
         for (unsigned r = 0; r < b->count; r++)
             for (int side = 0; side < BENCH_SIDES; side++)
-                if (!figure(t, indices[r], size, side, &b->rows[r].figures[size][side], e))
+                if (!figure(t, indices[r], NULL, size, side, &b->rows[r].figures[size][side], e))
                     return false;
     }
     return true;
@@ -255,9 +311,10 @@ bool bench_run(const struct bench_request *q, struct bench *b, struct err *e)
         b->backend.threads = threads_count();
         good = run(&t, &o, e);
     }
-    for (int side = 0; side < BENCH_SIDES; side++)
+    for (int side = 0; side < BENCH_SIDES; side++) {
         machine_close(t.machines[side]);
-    machine_close(t.openblas);
+        machine_close(t.libraries[side]);
+    }
     if (t.file)
         modelfile_free(t.file);
     settings_free(settings, count);

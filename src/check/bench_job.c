@@ -297,10 +297,10 @@ static bench_work *const works[] = {
 #undef JOB
 };
 
-bool bench_job(struct bench_task *t, enum job job, enum bench_size size, enum bench_side side,
-               struct bench_figure *f, struct err *e)
+bool bench_job(struct bench_task *t, enum job job, const char *preset, enum bench_size size,
+               enum bench_side side, struct bench_figure *f, struct err *e)
 {
-    struct work_net w = {.machine = t->machines[side]};
+    struct work_net w = {.machine = t->machines[side], .preset = preset};
     bool good = open_net(t, &w, size, job == JOB_TRAIN, e);
     if (good) {
         make_rooms(&w);

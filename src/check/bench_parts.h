@@ -13,7 +13,8 @@ struct bench_task {
     const struct bench_request *q;
     struct bench *b;
     struct machine *machines[BENCH_SIDES];
-    struct machine *openblas; /* a CPU with OpenBLAS's products; NULL: not installed */
+    /* further ones, on which OpenBLAS, or cuBLASLt and cuDNN, compute; NULL: not installed */
+    struct machine *libraries[BENCH_SIDES];
     struct modelfile *file; /* of q->model */
     double until;           /* no row begins after it */
 };
@@ -34,8 +35,9 @@ void bench_shape(const struct bench_task *t, enum bench_size size, uint32_t *row
                  uint32_t *width);
 bool bench_operation(struct bench_task *t, enum op_id op, enum bench_size size,
                      enum bench_side side, struct bench_figure *f, struct err *e);
-bool bench_job(struct bench_task *t, enum job job, enum bench_size size, enum bench_side side,
-               struct bench_figure *f, struct err *e);
+/* preset: NULL, or the network's. */
+bool bench_job(struct bench_task *t, enum job job, const char *preset, enum bench_size size,
+               enum bench_side side, struct bench_figure *f, struct err *e);
 /* Cells of CSV found by a reader: 28 numbers a row. */
 bool bench_read(struct bench_task *t, bool libcsv, enum bench_size size, struct bench_figure *f,
                 struct err *e);

@@ -94,7 +94,10 @@ const struct command command_bench = {
              "time in which this machine could do the same arithmetic, or move the same bytes, by "
              "loops of our own in the same run; what is only read may come to more than a copy "
              "allows. It takes less than a minute; rows that do not fit into the time are "
-             "skipped, and their number is printed. Without a GPU there are rows of the CPU alone.",
+             "skipped, and their number is printed. Without a GPU there are rows of the CPU alone. "
+             "dense_cublaslt, dense_back_cublaslt and train_lstm_cudnn have a library of NVIDIA in "
+             "the place of our own kernels, whose rows are dense, dense_back and train_lstm; "
+             "without that library they are left out.",
     .options = bench_options_table,
     .computes = true,
     .has_json = true,
