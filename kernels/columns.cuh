@@ -60,7 +60,7 @@ DEVICE void column_sums(float (&sum)[N], uint32_t begin, uint32_t end, float *ro
 
 static inline unsigned column_tiles(uint32_t width)
 {
-    return (width + WARP - 1) / WARP;
+    return parts(width, WARP);
 }
 
 /* Calls hit(row), by the whole warp, for the rows of [begin, end) whose id is `id`, in order. Ids

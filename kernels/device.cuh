@@ -112,6 +112,19 @@ static inline void launch_kernel(struct machine *m, const char *name, void (*ker
 #define LAUNCH_GRID(kernel, grid, block, bytes, m, ...)                                            \
     launch_kernel(m, #kernel, kernel, grid, block, bytes, 0, 1, __VA_ARGS__)
 
+/* How many groups of `of` hold n. */
+static inline unsigned parts(uint64_t n, uint64_t of)
+{
+    return (unsigned)((n + of - 1) / of);
+}
+/* LAUNCH with a lane (global_id) for each of n elements; for none, nothing. */
+#define LAUNCH_EACH(kernel, n, lanes, m, ...)                                                      \
+    do {                                                                                           \
+        uint64_t each_ = n;                                                                        \
+        if (each_)                                                                                 \
+            LAUNCH(kernel, dim3(parts(each_, lanes)), dim3(lanes), 0, m, __VA_ARGS__);             \
+    } while (0)
+
 /* A grid for n independent elements; with many elements a lane takes several. */
 static inline dim3 spread(const struct machine *m, uint64_t n, unsigned lanes)
 {

@@ -81,7 +81,8 @@ void cuda_ple_wide(struct machine *m, const struct op_ple_wide *a);
 void cuda_series(struct machine *m, const struct op_series *a);
 void cuda_tokens(struct machine *m, const struct op_tokens *a);
 /* how: the rule for the product of the inputs, if the sums are not computed yet (a->from) */
-void cuda_recur(struct machine *m, const struct op_recur *a, enum product how, void *scratch);
+void cuda_recur(struct machine *m, const struct op_recur *a, enum product how, struct products by,
+                void *scratch);
 void cuda_recur_back(struct machine *m, const struct op_recur_back *a, enum product how,
                      struct products by, void *scratch);
 size_t cuda_recur_scratch(struct dims d, uint32_t kind, bool back); /* d.width: units */
@@ -111,15 +112,13 @@ void cuda_periodic_back(struct machine *m, const struct op_periodic_back *a);
 
 void cuda_dense(struct machine *m, const struct op_dense *a, enum product how);
 /* dy becomes dz; then dw and db by row shards, then dx. */
-void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
-                     enum product how);
+void cuda_dense_back(struct machine *m, const struct op_dense_back *a, enum product how);
 /* Several in turn, with the same bits: if the dx of one is the dy of the next, it becomes dz on its
  * way to memory. */
 void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, unsigned count,
-                      unsigned shards, struct products by);
+                      struct products by);
 /* dw and db alone, for layers whose dz is computed. */
-void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count,
-                          unsigned shards);
+void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count);
 void cuda_act(struct machine *m, const struct op_act *a);
 void cuda_act_back(struct machine *m, const struct op_act_back *a);
 void cuda_blend(struct machine *m, const struct op_blend *a);
@@ -133,13 +132,13 @@ void cuda_bnorm_sums(struct machine *m, const struct op_bnorm_sums *a, void *scr
 void cuda_bnorm_back(struct machine *m, const struct op_bnorm_back *a);
 size_t cuda_bnorm_scratch(uint32_t rows, uint32_t width); /* of stats and of sums */
 void cuda_lnorm(struct machine *m, const struct op_lnorm *a);
-void cuda_lnorm_back(struct machine *m, const struct op_lnorm_back *a, unsigned shards);
+void cuda_lnorm_back(struct machine *m, const struct op_lnorm_back *a);
 /* True: four numbers at once; the order of sums follows from it. */
 bool lnorm_is_wide(const struct op_lnorm *a);
 bool lnorm_back_is_wide(const struct op_lnorm_back *a);
 
-void cuda_loss_class(struct machine *m, const struct op_loss_class *a, unsigned shards);
-void cuda_loss_value(struct machine *m, const struct op_loss_value *a, unsigned shards);
+void cuda_loss_class(struct machine *m, const struct op_loss_class *a);
+void cuda_loss_value(struct machine *m, const struct op_loss_value *a);
 void cuda_loss_f1(struct machine *m, const struct op_loss_f1 *a);
 
 void cuda_score(struct machine *m, const struct op_score *a, void *scratch);
@@ -220,6 +219,6 @@ void gemm_wgmma_in(struct machine *m, const struct gemm *g, enum product how, bo
  * one. onehot: NULL, or the rows of its dw that belong to one-hot inputs as well. */
 enum { GEMMS = 8 };
 void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
-                   const struct op_dense_back *onehot, unsigned shards);
+                   const struct op_dense_back *onehot);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "card/cuda_guests.cuh"
 #include "card/cuda_memory.cuh"
-#include "card/cuda_products.cuh"
+#include "card/cuda_precision.cuh"
 #include "card/cuda_routine.cuh"
 
 extern "C" {

@@ -1,11 +1,16 @@
-/* cuda_precision.cu - the precision of products: which a card has, the choice of auto, and the data
- * kept in 16 bits. */
+/* cuda_precision.cu - the precision of products: which a card has, the choice of auto, the data kept
+ * in 16 bits, and whether products of warpgroups serve. */
 #include <stdio.h>
 #include <string.h>
 
-#include "card/cuda_products.cuh"
+#include "card/cuda_precision.cuh"
 #include "form.cuh"
 #include "ops/mlp.cuh"
+
+extern "C" {
+#include "base/fault.h"
+#include "base/log.h"
+}
 
 static const char *const names[] = {"fp32", "tf32", "bf16", "fp16"};
 enum { TAKES_TF32 = 1 << PRODUCT_TF32, TAKES_BF16 = 1 << PRODUCT_BF16,
@@ -125,4 +130,49 @@ void cuda_refresh(struct machine *machine, void *shadow, const real *p, const st
 struct act cuda_shadow_of(const struct machine *machine, const void *shadow, uint64_t offset)
 {
     return form_past(form_act(shadow, form_of_card(machine)), offset);
+}
+
+/* --- products of warpgroups (gemm_wgmma.cu): right on an H200, and up to 1.4 times as fast as their
+ * twins, gemm_wide.cu and gemm_half.cu (tests/bench/results/2026-11-27-h200-before.txt); in the
+ * emulator they are slow, and auto takes none --- */
+
+#if defined(__CUDACC__)
+static const bool AUTO_TAKES = true;
+#else
+static const bool AUTO_TAKES = false;
+#endif
+static const char wgmma_word[] = "wgmma";
+
+static bool sixteen_bits(const struct card *m)
+{
+    return m->products.how == PRODUCT_BF16 || m->products.how == PRODUCT_FP16;
+}
+
+static void use_wgmma(struct card *m, bool wanted)
+{
+    m->wgmma = wanted && sixteen_bits(m) && gemm_wgmma_built() && m->device.capability == 90;
+    if (m->wgmma)
+        log_info("dnn_gpu: large products are those of warpgroups");
+}
+
+void cuda_wgmma_begin(struct card *m, const char *wish)
+{
+    const char *asked = fault_setting("WGMMA");
+    use_wgmma(m, asked ? strcmp(asked, "none") != 0
+                       : AUTO_TAKES || (wish && strcmp(wish, "auto") != 0));
+}
+
+void cuda_wgmma_plan(const struct card *m, struct plan *plan)
+{
+    size_t used = strlen(plan->guests);
+    if (m->wgmma && sixteen_bits(m)) /* it may have none by now */
+        snprintf(plan->guests + used, sizeof plan->guests - used, "%s%s", used ? "; " : "",
+                 wgmma_word);
+}
+
+void cuda_wgmma_set_plan(struct card *m, const struct plan *plan)
+{
+    bool wanted = strstr(plan->guests, wgmma_word) != NULL;
+    if (wanted != m->wgmma)
+        use_wgmma(m, wanted);
 }

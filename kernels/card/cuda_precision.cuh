@@ -1,10 +1,8 @@
-/* cuda_products.cuh - the arithmetic of products on a card. */
-#ifndef DNN_KERNELS_CUDA_PRODUCTS_CUH
-#define DNN_KERNELS_CUDA_PRODUCTS_CUH
+/* cuda_precision.cuh - the arithmetic of products on a card, and what is kept in 16 bits. */
+#ifndef DNN_KERNELS_CUDA_PRECISION_CUH
+#define DNN_KERNELS_CUDA_PRECISION_CUH
 
 #include "card/card.cuh"
-
-/* --- their precision: cuda_precision.cu --- */
 
 /* wish: a value of backend.precision; NULL: fp32. */
 void cuda_precision(struct card *m, const char *wish);
@@ -22,9 +20,9 @@ void cuda_refresh(struct machine *m, void *shadow, const real *p, const struct g
                   uint32_t count);
 struct act cuda_shadow_of(const struct machine *m, const void *shadow, uint64_t offset);
 
-/* --- products of warpgroups: cuda_wgmma.cu --- */
+/* --- products of warpgroups --- */
 
-/* wish: as above. Runs the trial if they are wanted. */
+/* wish: as above. */
 void cuda_wgmma_begin(struct card *m, const char *wish);
 void cuda_wgmma_plan(const struct card *m, struct plan *plan);
 void cuda_wgmma_set_plan(struct card *m, const struct plan *plan);

@@ -5,18 +5,9 @@
 
 enum { ATTEND_LANES = 128 };
 
-static dim3 attend_grid(size_t lanes)
-{
-    return dim3((unsigned)((lanes + ATTEND_LANES - 1) / ATTEND_LANES));
-}
-DEVICE size_t attend_lane()
-{
-    return (size_t)block_x() * ATTEND_LANES + thread_id();
-}
-
 KERNEL_BOUNDED(ATTEND_LANES, position_forward)(struct op_position a)
 {
-    size_t at = attend_lane(), line = (size_t)a.steps * a.width;
+    size_t at = global_id(), line = (size_t)a.steps * a.width;
     if (at >= a.rows * line)
         return;
     size_t row = at / line, t = at % line / a.width, j = at % a.width;
@@ -31,7 +22,7 @@ KERNEL_BOUNDED(ATTEND_LANES, position_forward)(struct op_position a)
 
 KERNEL_BOUNDED(ATTEND_LANES, position_sums)(struct op_position_back a)
 {
-    size_t at = attend_lane();
+    size_t at = global_id();
     if (at >= (size_t)a.count * a.width)
         return;
     float sum = a.more ? (float)a.dp[at] : 0.0f;
@@ -43,7 +34,7 @@ KERNEL_BOUNDED(ATTEND_LANES, position_sums)(struct op_position_back a)
 
 KERNEL_BOUNDED(ATTEND_LANES, lengths_of_rows)(struct op_lengths a)
 {
-    size_t row = attend_lane();
+    size_t row = global_id();
     if (row < a.rows)
         a.to[row] = (int32_t)(((uint32_t)a.from[row] + a.more + a.divide - 1) / a.divide);
 }
@@ -51,7 +42,7 @@ KERNEL_BOUNDED(ATTEND_LANES, lengths_of_rows)(struct op_lengths a)
 /* A lane has a pair. */
 KERNEL_BOUNDED(ATTEND_LANES, rotary_pairs)(struct op_rotary a)
 {
-    size_t lane = attend_lane(), pairs = a.width / 2;
+    size_t lane = global_id(), pairs = a.width / 2;
     if (lane >= a.rows * a.steps * pairs)
         return;
     size_t step = lane / pairs, j = lane % pairs % a.half;
@@ -127,29 +118,22 @@ KERNEL_BOUNDED(WARP, weigh_rows_back)(struct op_weigh_back a)
 
 void cuda_position(struct machine *m, const struct op_position *a)
 {
-    size_t n = (size_t)a->rows * a->steps * a->width;
-    if (n)
-        LAUNCH(position_forward, attend_grid(n), dim3(ATTEND_LANES), 0, m, *a);
+    LAUNCH_EACH(position_forward, (size_t)a->rows * a->steps * a->width, ATTEND_LANES, m, *a);
 }
 
 void cuda_position_back(struct machine *m, const struct op_position_back *a)
 {
-    size_t n = (size_t)a->count * a->width;
-    if (n)
-        LAUNCH(position_sums, attend_grid(n), dim3(ATTEND_LANES), 0, m, *a);
+    LAUNCH_EACH(position_sums, (size_t)a->count * a->width, ATTEND_LANES, m, *a);
 }
 
 void cuda_lengths(struct machine *m, const struct op_lengths *a)
 {
-    if (a->rows)
-        LAUNCH(lengths_of_rows, attend_grid(a->rows), dim3(ATTEND_LANES), 0, m, *a);
+    LAUNCH_EACH(lengths_of_rows, a->rows, ATTEND_LANES, m, *a);
 }
 
 void cuda_rotary(struct machine *m, const struct op_rotary *a)
 {
-    size_t n = (size_t)a->rows * a->steps * (a->width / 2);
-    if (n)
-        LAUNCH(rotary_pairs, attend_grid(n), dim3(ATTEND_LANES), 0, m, *a);
+    LAUNCH_EACH(rotary_pairs, (size_t)a->rows * a->steps * (a->width / 2), ATTEND_LANES, m, *a);
 }
 
 void cuda_weigh(struct machine *m, const struct op_weigh *a)

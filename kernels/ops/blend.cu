@@ -35,12 +35,13 @@ DEVICE float blend_factors(const struct op_blend_back *a, float x, float w, floa
 }
 
 /* A block has 32 columns and the rows of a shard: it writes their dx and sums their dw. */
-KERNEL_BOUNDED(256, blend_backward)(struct op_blend_back a, uint32_t tiles, uint32_t shards)
+KERNEL_BOUNDED(256, blend_backward)(struct op_blend_back a, uint32_t tiles)
 {
     SHARED(float, room, 256);
     uint32_t shard = block_x() / tiles, col = block_x() % tiles * WARP + lane_id();
     float sum[1];
-    column_sums(sum, part_begin(a.rows, shards, shard), part_begin(a.rows, shards, shard + 1), room,
+    column_sums(sum, part_begin(a.rows, a.shards, shard),
+                part_begin(a.rows, a.shards, shard + 1), room,
                 [&](uint32_t row, float(&to)[1]) {
                     if (col >= a.width)
                         return;
@@ -69,5 +70,5 @@ void cuda_blend_back(struct machine *m, const struct op_blend_back *a)
 {
     uint32_t tiles = column_tiles(a->width);
     if (a->rows && a->width)
-        LAUNCH(blend_backward, dim3(tiles * a->shards), dim3(256), 0, m, *a, tiles, a->shards);
+        LAUNCH(blend_backward, dim3(tiles * a->shards), dim3(256), 0, m, *a, tiles);
 }

@@ -6,18 +6,9 @@
 
 enum { CONV_LANES = 128, AHEAD = 4 /* steps on their way */ };
 
-static dim3 conv_grid(size_t lanes)
-{
-    return dim3((unsigned)((lanes + CONV_LANES - 1) / CONV_LANES));
-}
-DEVICE size_t conv_lane()
-{
-    return (size_t)block_x() * CONV_LANES + thread_id();
-}
-
 KERNEL_BOUNDED(CONV_LANES, conv_forward)(struct op_conv a)
 {
-    size_t at = conv_lane(), line = (size_t)a.c.steps * a.c.out;
+    size_t at = global_id(), line = (size_t)a.c.steps * a.c.out;
     if (at >= a.rows * line)
         return;
     size_t row = at / line, t = at % line / a.c.out, o = at % a.c.out;
@@ -37,7 +28,7 @@ KERNEL_BOUNDED(CONV_LANES, conv_forward)(struct op_conv a)
 
 KERNEL_BOUNDED(CONV_LANES, conv_inputs)(struct op_conv_back a)
 {
-    size_t at = conv_lane(), line = (size_t)a.steps * a.in;
+    size_t at = global_id(), line = (size_t)a.steps * a.in;
     if (at >= a.rows * line)
         return;
     size_t row = at / line, i = at % a.in;
@@ -58,7 +49,7 @@ KERNEL_BOUNDED(CONV_LANES, conv_inputs)(struct op_conv_back a)
 /* A lane has a weight or a bias of a shard. */
 KERNEL_BOUNDED(CONV_LANES, conv_weights)(struct op_conv_back a)
 {
-    size_t lane = conv_lane(), all = (size_t)a.c.kernel * a.in * a.c.out, each = all + a.c.out;
+    size_t lane = global_id(), all = (size_t)a.c.kernel * a.in * a.c.out, each = all + a.c.out;
     if (lane >= each * a.shards)
         return;
     uint32_t shard = (uint32_t)(lane / each);
@@ -96,9 +87,7 @@ KERNEL_BOUNDED(CONV_LANES, conv_weights)(struct op_conv_back a)
 
 void cuda_conv(struct machine *m, const struct op_conv *a)
 {
-    size_t n = (size_t)a->rows * a->c.steps * a->c.out;
-    if (n)
-        LAUNCH(conv_forward, conv_grid(n), dim3(CONV_LANES), 0, m, *a);
+    LAUNCH_EACH(conv_forward, (size_t)a->rows * a->c.steps * a->c.out, CONV_LANES, m, *a);
 }
 
 void cuda_conv_back(struct machine *m, const struct op_conv_back *a)
@@ -107,15 +96,15 @@ void cuda_conv_back(struct machine *m, const struct op_conv_back *a)
     size_t inputs = (size_t)a->rows * a->steps * a->in;
     if (!a->rows)
         return;
-    LAUNCH(conv_weights, conv_grid(weights), dim3(CONV_LANES), 0, m, *a);
+    LAUNCH_EACH(conv_weights, weights, CONV_LANES, m, *a);
     if (a->dx.at && inputs)
-        LAUNCH(conv_inputs, conv_grid(inputs), dim3(CONV_LANES), 0, m, *a);
+        LAUNCH_EACH(conv_inputs, inputs, CONV_LANES, m, *a);
 }
 
 /* A lane has a feature of a row. Sums are the CPU's, in its order. */
 KERNEL_BOUNDED(CONV_LANES, rocket_features)(struct op_rocket a)
 {
-    size_t lane = conv_lane(), features = ROCKET_FEATURES(&a.of);
+    size_t lane = global_id(), features = ROCKET_FEATURES(&a.of);
     if (lane >= a.rows * features)
         return;
     size_t row = lane / features, f = lane % features, g = f / a.of.each;
@@ -146,7 +135,5 @@ KERNEL_BOUNDED(CONV_LANES, rocket_features)(struct op_rocket a)
 
 void cuda_rocket(struct machine *m, const struct op_rocket *a)
 {
-    size_t n = (size_t)a->rows * ROCKET_FEATURES(&a->of);
-    if (n)
-        LAUNCH(rocket_features, conv_grid(n), dim3(CONV_LANES), 0, m, *a);
+    LAUNCH_EACH(rocket_features, (size_t)a->rows * ROCKET_FEATURES(&a->of), CONV_LANES, m, *a);
 }

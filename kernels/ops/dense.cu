@@ -7,20 +7,25 @@
 
 enum { LANES_OF_BLOCK = 256, WARPS_OF_BLOCK = LANES_OF_BLOCK / WARP };
 
+/* What the derivative of a layer is taken at. */
+struct derived { struct act at; uint32_t ld; };
+HOST_DEVICE struct derived derived_at(const struct op_dense_back &a)
+{
+    return act_needs_z(a.act) ? derived{a.z, a.ldz} : derived{a.y, a.ldy};
+}
+
 /* dy becomes dz, in place. */
 template <int V> KERNEL_BOUNDED(SHEET_LANES, dense_delta)(struct sheet s, struct op_dense_back a)
 {
     uint32_t col = sheet_unit(s) * V;
-    bool by_z = act_needs_z(a.act);
-    struct act by = by_z ? a.z : a.y;
-    uint32_t ldby = by_z ? a.ldz : a.ldy;
+    struct derived by = derived_at(a);
     if (col >= a.out)
         return;
     for (EACH_ROW_OF(s, row)) {
         float dz[V], at[V];
         size_t to = (size_t)row * a.lddy + col;
         run_load(dz, a.dy, to);
-        run_load(at, by, (size_t)row * ldby + col);
+        run_load(at, by.at, (size_t)row * by.ld + col);
         UNROLL
         for (int i = 0; i < V; i++)
             dz[i] *= act_derivative(a.act, at[i], (float)a.slope);
@@ -35,17 +40,16 @@ KERNEL_BOUNDED(1024, dense_dz)(struct op_dense_back a)
     uint32_t col = block_x() * WARP + lane_id();
     uint32_t begin = part_begin(a.rows, grid_y(), block_y());
     uint32_t end = part_begin(a.rows, grid_y(), block_y() + 1);
-    bool by_z = act_needs_z(a.act), inside = col < a.out;
-    struct act by = by_z ? a.z : a.y;
+    bool inside = col < a.out;
+    struct derived by = derived_at(a);
     float sum[1];
-    uint32_t ldby = by_z ? a.ldz : a.ldy;
     column_sums(sum, begin, end, room, [&](uint32_t row, float(&to)[1]) {
         if (!inside)
             return;
         size_t at = (size_t)row * a.lddy + col;
         float d = form_get(a.dy, at);
         if (a.act != ACT_NONE) {
-            d *= act_derivative(a.act, form_get(by, (size_t)row * ldby + col), (float)a.slope);
+            d *= act_derivative(a.act, form_get(by.at, (size_t)row * by.ld + col), (float)a.slope);
             form_put(a.dy, at, d);
             d = form_get(a.dy, at); /* as the products have it */
         }
@@ -107,7 +111,7 @@ static const double *scale_of(const struct op_dense_back *a)
 
 /* dw = x' dz by shards. It also computes db if it sees dz unrounded: on CUDA cores, and in large
  * tiles. */
-static struct gemm weight_gradient(const struct op_dense_back *a, unsigned shards, bool sums)
+static struct gemm weight_gradient(const struct op_dense_back *a, bool sums)
 {
     struct gemm g = {};
     g.c = plain_act(a->dw);
@@ -116,7 +120,7 @@ static struct gemm weight_gradient(const struct op_dense_back *a, unsigned shard
     g.m = a->in;
     g.n = a->out;
     g.k = a->rows;
-    g.parts = shards;
+    g.parts = a->shards;
     g.a_row = 1;
     g.a_col = a->ldx;
     g.b_row = a->lddy;
@@ -170,10 +174,9 @@ static bool launch_product(struct machine *m, const struct gemm *g, enum product
 
 /* below: NULL, or the layer whose dy is this dx: its dz is computed on the way to memory. */
 static void go_back(struct machine *m, const struct op_dense_back *a,
-                    const struct op_dense_back *below, unsigned shards, enum product how)
+                    const struct op_dense_back *below, enum product how)
 {
-    bool by_z = act_needs_z(a->act);
-    struct gemm of_w = weight_gradient(a, shards, false), of_x = input_gradient(a, how), both[2];
+    struct gemm of_w = weight_gradient(a, false), of_x = input_gradient(a, how), both[2];
     unsigned count = 0;
     if (!a->rows || !a->out)
         return;
@@ -183,22 +186,22 @@ static void go_back(struct machine *m, const struct op_dense_back *a,
     if (below) {
         of_x.act = below->act;
         of_x.slope = (float)below->slope;
-        of_x.by = act_needs_z(below->act) ? below->z : below->y;
-        of_x.by_row = act_needs_z(below->act) ? below->ldz : below->ldy;
+        of_x.by = derived_at(*below).at;
+        of_x.by_row = derived_at(*below).ld;
     }
     if (a->db && !sums) {
-        LAUNCH(dense_dz, dim3(column_tiles(a->out), shards),
-               dim3(lanes_for((a->rows + shards - 1) / shards * 4)), 0, m, *a);
+        LAUNCH(dense_dz, dim3(column_tiles(a->out), a->shards),
+               dim3(lanes_for(parts(a->rows, a->shards) * 4)), 0, m, *a);
     } else if (a->act != ACT_NONE) {
-        struct act by = by_z ? a->z : a->y;
-        bool wide = is_wide(a->dy, a->lddy) && is_wide(by, by_z ? a->ldz : a->ldy);
+        struct derived by = derived_at(*a);
+        bool wide = is_wide(a->dy, a->lddy) && is_wide(by.at, by.ld);
         LAUNCH_SHEET(dense_delta, wide, a->rows, a->out, m, *a);
     }
     if (a->dw && !launch_product(m, &of_w, how))
         both[count++] = of_w;
     if (a->dx.at && !launch_product(m, &of_x, how))
         both[count++] = of_x;
-    gemm_together(m, both, count, a->dw && a->onehot.column_count ? a : nullptr, shards);
+    gemm_together(m, both, count, a->dw && a->onehot.column_count ? a : nullptr);
 }
 
 static bool follows(const struct op_dense_back *a, const struct op_dense_back *below)
@@ -208,7 +211,7 @@ static bool follows(const struct op_dense_back *a, const struct op_dense_back *b
 }
 
 void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, unsigned count,
-                      unsigned shards, struct products by)
+                      struct products by)
 {
     bool done = false; /* dy is dz already */
     for (unsigned i = 0; i < count; i++) {
@@ -217,26 +220,24 @@ void cuda_dense_backs(struct machine *m, const struct op_dense_back *const *a, u
                                                                                     : nullptr;
         if (done)
             one.act = ACT_NONE;
-        go_back(m, &one, below, shards, product_of(by, one.rows, one.in, one.out, false));
+        go_back(m, &one, below, product_of(by, one.rows, one.in, one.out, false));
         done = below != nullptr;
     }
 }
 
-void cuda_dense_back(struct machine *m, const struct op_dense_back *a, unsigned shards,
-                     enum product how)
+void cuda_dense_back(struct machine *m, const struct op_dense_back *a, enum product how)
 {
-    go_back(m, a, nullptr, shards, how);
+    go_back(m, a, nullptr, how);
 }
 
-void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count,
-                          unsigned shards)
+void cuda_dense_gradients(struct machine *m, const struct op_dense_back *const *a, unsigned count)
 {
     struct gemm g[GEMMS];
     const struct op_dense_back *onehot = nullptr;
     for (unsigned i = 0; i < count; i++) {
-        g[i] = weight_gradient(a[i], shards, true);
+        g[i] = weight_gradient(a[i], true);
         if (a[i]->onehot.column_count)
             onehot = a[i];
     }
-    gemm_together(m, g, count, onehot, shards);
+    gemm_together(m, g, count, onehot);
 }

@@ -246,7 +246,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, embed_sums)(struct op_embed_back a, struct chunks
 /* A warp has a column of a row. */
 static dim3 row_blocks(uint32_t rows, uint32_t columns)
 {
-    return dim3((rows + WARPS_OF_BLOCK - 1) / WARPS_OF_BLOCK * columns);
+    return dim3(parts(rows, WARPS_OF_BLOCK) * columns);
 }
 
 void cuda_onehot(struct machine *m, const struct op_onehot *a)

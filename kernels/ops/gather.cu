@@ -134,11 +134,6 @@ KERNEL_SHARING(LANES_OF_BLOCK, BLOCKS, gather_rows)(struct op_gather a, struct g
         put_answer(a, a.each || a.views ? mine : row, record);
 }
 
-static uint32_t parts(uint32_t n, uint32_t of)
-{
-    return (n + of - 1) / of;
-}
-
 /* As many blocks as the card holds at once, when they have a word a lane. */
 void cuda_gather(struct machine *m, const struct op_gather *a)
 {

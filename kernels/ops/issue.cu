@@ -39,94 +39,55 @@ void kernels_need(uint32_t op, const void *arguments, struct need *n)
     }
 }
 
-/* The call of each operation: most with its arguments alone. */
-#define SHARDS(name) GIVEN(name)->shards
-#define HOW(name, exact) \
-    product_of(by, GIVEN(name)->rows, GIVEN(name)->in, GIVEN(name)->out, exact)
-#define CALL_embed_back cuda_embed_back(m, GIVEN(embed_back), scratch)
-#define CALL_dense cuda_dense(m, GIVEN(dense), HOW(dense, GIVEN(dense)->exact != 0))
-#define CALL_dense_back \
-    cuda_dense_back(m, GIVEN(dense_back), SHARDS(dense_back), HOW(dense_back, false))
-/* The rule for the product of its inputs, if it computes that as well. */
-#define RECUR_HOW(name) \
-    product_of(by, GIVEN(name)->rows * GIVEN(name)->steps, GIVEN(name)->from.in, \
-               RECUR_COLUMNS(GIVEN(name)->kind) * GIVEN(name)->units, false)
-#define CALL_recur cuda_recur(m, GIVEN(recur), RECUR_HOW(recur), scratch)
-#define CALL_recur_back cuda_recur_back(m, GIVEN(recur_back), RECUR_HOW(recur_back), by, scratch)
-#define CALL_bnorm_stats cuda_bnorm_stats(m, GIVEN(bnorm_stats), scratch)
-#define CALL_bnorm_sums cuda_bnorm_sums(m, GIVEN(bnorm_sums), scratch)
-#define CALL_lnorm_back cuda_lnorm_back(m, GIVEN(lnorm_back), SHARDS(lnorm_back))
-#define CALL_loss_class cuda_loss_class(m, GIVEN(loss_class), SHARDS(loss_class))
-#define CALL_loss_value cuda_loss_value(m, GIVEN(loss_value), SHARDS(loss_value))
-#define CALL_score cuda_score(m, GIVEN(score), scratch)
-#define CALL_norm2 cuda_norm2(m, GIVEN(norm2), scratch)
-#define CALL_sgd cuda_sgd(m, GIVEN(sgd), NULL, scratch)
-#define CALL_rmsprop cuda_rmsprop(m, GIVEN(rmsprop), NULL, scratch)
-#define CALL_adam cuda_adam(m, GIVEN(adam), NULL, scratch)
-#define ALONE(name) case OP_##name: cuda_##name(m, GIVEN(name)); break;
-#define WITH(name) case OP_##name: CALL_##name; break;
+static bool is_exact(const struct op_dense *a) { return a->exact != 0; }
+static bool is_exact(const struct op_dense_back *) { return false; }
+
+/* The call of each operation: with its arguments alone, with scratch, or with more. */
+struct issued {
+    struct machine *m;
+    const void *arguments;
+    struct products by;
+    void *scratch;
+};
+
+template <class A> void call(void (*f)(struct machine *, const A *), const struct issued &i)
+{
+    f(i.m, (const A *)i.arguments);
+}
+template <class A> void call(void (*f)(struct machine *, const A *, void *), const struct issued &i)
+{
+    f(i.m, (const A *)i.arguments, i.scratch);
+}
+template <class A>
+void call(void (*f)(struct machine *, const A *, const struct op_advance *, void *),
+          const struct issued &i)
+{
+    f(i.m, (const A *)i.arguments, nullptr, i.scratch);
+}
+/* dense and dense_back */
+template <class A>
+void call(void (*f)(struct machine *, const A *, enum product), const struct issued &i)
+{
+    const A *a = (const A *)i.arguments;
+    f(i.m, a, product_of(i.by, a->rows, a->in, a->out, is_exact(a)));
+}
+/* recur and recur_back: the rule for the product of their inputs, if they compute that as well */
+template <class A>
+void call(void (*f)(struct machine *, const A *, enum product, struct products, void *),
+          const struct issued &i)
+{
+    const A *a = (const A *)i.arguments;
+    uint32_t columns = RECUR_COLUMNS(a->kind) * a->units;
+    f(i.m, a, product_of(i.by, a->rows * a->steps, a->from.in, columns, false), i.by, i.scratch);
+}
 
 void kernels_issue(struct machine *m, uint32_t op, const void *arguments, struct products by,
                    void *scratch)
 {
+    struct issued i = {m, arguments, by, scratch};
     switch ((enum op_id)op) {
-    ALONE(gather)
-    ALONE(onehot)
-    ALONE(embed)
-    WITH(embed_back)
-    ALONE(ple)
-    ALONE(ple_wide)
-    ALONE(series)
-    ALONE(tokens)
-    WITH(recur)
-    WITH(recur_back)
-    ALONE(pool)
-    ALONE(pool_back)
-    ALONE(conv)
-    ALONE(conv_back)
-    ALONE(rocket)
-    ALONE(position)
-    ALONE(position_back)
-    ALONE(lengths)
-    ALONE(rotary)
-    ALONE(attention)
-    ALONE(attention_back)
-    ALONE(weigh)
-    ALONE(weigh_back)
-    ALONE(periodic)
-    ALONE(periodic_back)
-    ALONE(ple_dense)
-    ALONE(ple_dense_back)
-    ALONE(text)
-    ALONE(text_dense)
-    ALONE(text_dense_back)
-    WITH(dense)
-    WITH(dense_back)
-    ALONE(act)
-    ALONE(act_back)
-    ALONE(blend)
-    ALONE(blend_back)
-    ALONE(dropout)
-    ALONE(add)
-    ALONE(view_scale)
-    ALONE(view_scale_back)
-    ALONE(view_mean)
-    WITH(bnorm_stats)
-    ALONE(bnorm)
-    WITH(bnorm_sums)
-    ALONE(bnorm_back)
-    ALONE(lnorm)
-    WITH(lnorm_back)
-    WITH(loss_class)
-    WITH(loss_value)
-    ALONE(loss_f1)
-    WITH(score)
-    WITH(norm2)
-    WITH(sgd)
-    WITH(rmsprop)
-    WITH(adam)
-    ALONE(advance)
-    ALONE(keep)
+#define ROW(name, text) case OP_##name: call(cuda_##name, i); break;
+#include "backend/ops.def"
     case OP_COUNT: break;
     }
 }
@@ -161,7 +122,7 @@ static uint32_t issue_backs(struct machine *m, const struct kernel_op *ops, uint
             break;
     }
     if (n > 0)
-        cuda_dense_backs(m, back, n, back[0]->shards, by);
+        cuda_dense_backs(m, back, n, by);
     return n;
 }
 
@@ -207,17 +168,16 @@ static uint32_t issue_stack(struct machine *m, const struct kernel_op *ops, uint
     struct mlp_rest rest;
     uint32_t taken = mlp_match(&f, &rest, ops, count, device_block_bytes(m), device_sms(m),
                                scratch);
-    if (!taken || !all_fp32(&f, by) || !all_plain(ops, taken) ||
-        device_guest(m))
+    if (!taken || !all_fp32(&f, by) || !all_plain(ops, taken) || device_guest(m))
         return 0;
     mlp_start(m, &f);
     if (f.answers)
         return taken;
-    cuda_dense_gradients(m, rest.dense, f.count, f.shards);
+    cuda_dense_gradients(m, rest.dense, f.count);
     for (uint32_t i = 0; i < rest.norms; i++) {
         struct op_lnorm_back norm = *rest.norm[i];
         norm.dx = no_act(); /* no gradient here: it is computed already */
-        cuda_lnorm_back(m, &norm, f.shards);
+        cuda_lnorm_back(m, &norm);
     }
     return taken;
 }

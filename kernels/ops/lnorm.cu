@@ -23,7 +23,7 @@ template <int V> KERNEL_BOUNDED(LANES_OF_BLOCK, lnorm_rows)(struct op_lnorm a)
 /* The first blocks compute dx by rows; the others dgamma and dbeta, 32 columns of a shard each. */
 template <int V>
 KERNEL_BOUNDED(LANES_OF_BLOCK, lnorm_back)(struct op_lnorm_back a, uint32_t row_blocks,
-                                           uint32_t tiles, uint32_t shards)
+                                           uint32_t tiles)
 {
     SHARED(float, room, 2 * LANES_OF_BLOCK);
     if (block_x() < row_blocks) {
@@ -45,7 +45,7 @@ KERNEL_BOUNDED(LANES_OF_BLOCK, lnorm_back)(struct op_lnorm_back a, uint32_t row_
     uint32_t inside = col < a.width ? col : 0;
     float sum[2];
     column_sums<2, 4>(
-        sum, part_begin(a.rows, shards, shard), part_begin(a.rows, shards, shard + 1), room,
+        sum, part_begin(a.rows, a.shards, shard), part_begin(a.rows, a.shards, shard + 1), room,
         [&](uint32_t row, uint32_t(&word)[4]) {
             word[0] = form_bits(a.dy, (size_t)row * a.lddy + inside);
             word[1] = form_bits(a.x, (size_t)row * a.ldx + inside);
@@ -79,7 +79,7 @@ bool lnorm_back_is_wide(const struct op_lnorm_back *a)
 
 void cuda_lnorm(struct machine *m, const struct op_lnorm *a)
 {
-    dim3 grid((a->rows + WARPS_OF_BLOCK - 1) / WARPS_OF_BLOCK), lanes(LANES_OF_BLOCK);
+    dim3 grid(parts(a->rows, WARPS_OF_BLOCK)), lanes(LANES_OF_BLOCK);
     if (!a->rows || !a->width)
         return;
     if (lnorm_is_wide(a))
@@ -88,15 +88,15 @@ void cuda_lnorm(struct machine *m, const struct op_lnorm *a)
         LAUNCH(lnorm_rows<1>, grid, lanes, 0, m, *a);
 }
 
-void cuda_lnorm_back(struct machine *m, const struct op_lnorm_back *a, unsigned shards)
+void cuda_lnorm_back(struct machine *m, const struct op_lnorm_back *a)
 {
     uint32_t tiles = column_tiles(a->width);
-    uint32_t row_blocks = a->dx.at ? (a->rows + WARPS_OF_BLOCK - 1) / WARPS_OF_BLOCK : 0;
-    dim3 grid(row_blocks + tiles * shards), lanes(LANES_OF_BLOCK);
+    uint32_t row_blocks = a->dx.at ? parts(a->rows, WARPS_OF_BLOCK) : 0;
+    dim3 grid(row_blocks + tiles * a->shards), lanes(LANES_OF_BLOCK);
     if (!a->rows || !a->width)
         return;
     if (lnorm_back_is_wide(a))
-        LAUNCH(lnorm_back<4>, grid, lanes, 0, m, *a, row_blocks, tiles, shards);
+        LAUNCH(lnorm_back<4>, grid, lanes, 0, m, *a, row_blocks, tiles);
     else
-        LAUNCH(lnorm_back<1>, grid, lanes, 0, m, *a, row_blocks, tiles, shards);
+        LAUNCH(lnorm_back<1>, grid, lanes, 0, m, *a, row_blocks, tiles);
 }

@@ -113,19 +113,18 @@ KERNEL_BOUNDED(1024, loss_f1)(struct op_loss_f1 a)
     }
 }
 
-void cuda_loss_class(struct machine *m, const struct op_loss_class *a, unsigned shards)
+void cuda_loss_class(struct machine *m, const struct op_loss_class *a)
 {
-    uint32_t rows = (a->rows + shards - 1) / shards;
+    uint32_t rows = parts(a->rows, a->shards);
     if (a->classes > MANY_CLASSES)
-        LAUNCH(loss_class<WARP>, dim3(shards), dim3(lanes_for(rows * WARP)), 0, m, *a);
+        LAUNCH(loss_class<WARP>, dim3(a->shards), dim3(lanes_for(rows * WARP)), 0, m, *a);
     else
-        LAUNCH(loss_class<1>, dim3(shards), dim3(lanes_for(rows)), 0, m, *a);
+        LAUNCH(loss_class<1>, dim3(a->shards), dim3(lanes_for(rows)), 0, m, *a);
 }
 
-void cuda_loss_value(struct machine *m, const struct op_loss_value *a, unsigned shards)
+void cuda_loss_value(struct machine *m, const struct op_loss_value *a)
 {
-    uint32_t rows = (a->rows + shards - 1) / shards;
-    LAUNCH(loss_value, dim3(shards), dim3(lanes_for(rows)), 0, m, *a);
+    LAUNCH(loss_value, dim3(a->shards), dim3(lanes_for(parts(a->rows, a->shards))), 0, m, *a);
 }
 
 void cuda_loss_f1(struct machine *m, const struct op_loss_f1 *a)

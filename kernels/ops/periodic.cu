@@ -14,7 +14,7 @@ DEVICE float wave_at(const struct periodic *p, size_t k, float x, float later)
 
 KERNEL_BOUNDED(PERIODIC_LANES, periodic_forward)(struct op_periodic a)
 {
-    size_t at = (size_t)block_x() * PERIODIC_LANES + thread_id();
+    size_t at = global_id();
     if (at >= (size_t)a.rows * a.columns)
         return;
     uint32_t i = (uint32_t)(at / a.rows);
@@ -81,10 +81,7 @@ KERNEL_BOUNDED(BACK_LANES, periodic_backward)(struct op_periodic_back a)
 
 void cuda_periodic(struct machine *m, const struct op_periodic *a)
 {
-    size_t pairs = (size_t)a->rows * a->columns;
-    if (pairs)
-        LAUNCH(periodic_forward, dim3((unsigned)((pairs + PERIODIC_LANES - 1) / PERIODIC_LANES)),
-               dim3(PERIODIC_LANES), 0, m, *a);
+    LAUNCH_EACH(periodic_forward, (size_t)a->rows * a->columns, PERIODIC_LANES, m, *a);
 }
 
 void cuda_periodic_back(struct machine *m, const struct op_periodic_back *a)

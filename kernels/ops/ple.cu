@@ -10,7 +10,7 @@ static_assert((int)PLE_BINS == (int)PLE_WARPS, "a warp adds up the sums of a bin
 /* A lane has a number of a row. */
 KERNEL_BOUNDED(PLE_LANES, ple_pairs)(struct op_ple a)
 {
-    size_t at = (size_t)block_x() * PLE_LANES + thread_id();
+    size_t at = global_id();
     if (at >= (size_t)a.rows * a.columns)
         return;
     struct ple_column c = a.column[at / a.rows];
@@ -110,16 +110,9 @@ KERNEL_BOUNDED(PLE_LANES, ple_backward)(struct op_ple_dense_back a)
     }
 }
 
-static unsigned parts(size_t n, size_t of)
-{
-    return (unsigned)((n + of - 1) / of);
-}
-
 void cuda_ple(struct machine *m, const struct op_ple *a)
 {
-    size_t pairs = (size_t)a->rows * a->columns;
-    if (pairs)
-        LAUNCH(ple_pairs, dim3(parts(pairs, PLE_LANES)), dim3(PLE_LANES), 0, m, *a);
+    LAUNCH_EACH(ple_pairs, (size_t)a->rows * a->columns, PLE_LANES, m, *a);
 }
 
 void cuda_ple_wide(struct machine *m, const struct op_ple_wide *a)

@@ -145,7 +145,8 @@ static void recur_forward(struct machine *m, const struct op_recur *a, enum prod
     walk(m, *a, false, scratch);
 }
 
-void cuda_recur(struct machine *m, const struct op_recur *a, enum product how, void *scratch)
+void cuda_recur(struct machine *m, const struct op_recur *a, enum product how, struct products,
+                void *scratch)
 {
     if (!a->from.in || !device_recur(m, a, how))
         recur_forward(m, a, how, scratch);
@@ -194,7 +195,7 @@ static void recur_gradients_of(struct machine *m, const struct op_recur_back *a,
     d.now = a->to.now;
     d.add_dx = a->to.add_dx;
     d.more = a->to.more;
-    cuda_dense_back(m, &d, a->shards, how);
+    cuda_dense_back(m, &d, how);
     d.in = d.ldx = d.lddx = a->units;
     d.dy = d.y = form_past(d.dy, RECUR_GATES * a->units - columns);
     d.dx = d.shadow = no_act();
@@ -203,7 +204,7 @@ static void recur_gradients_of(struct machine *m, const struct op_recur_back *a,
     d.x = plain_act((const float *)a->before);
     d.w = a->u;
     d.add_dx = 0;
-    cuda_dense_back(m, &d, a->shards, product_of(by, d.rows, d.in, d.out, false));
+    cuda_dense_back(m, &d, product_of(by, d.rows, d.in, d.out, false));
 }
 
 void cuda_recur_back(struct machine *m, const struct op_recur_back *a, enum product how,

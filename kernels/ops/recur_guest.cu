@@ -6,15 +6,6 @@
 
 enum { RECUR_LANES = 128 };
 
-static dim3 lanes_grid(uint64_t lanes)
-{
-    return dim3((unsigned)((lanes + RECUR_LANES - 1) / RECUR_LANES));
-}
-DEVICE uint64_t lane_of_all()
-{
-    return (uint64_t)block_x() * RECUR_LANES + thread_id();
-}
-
 HOST_DEVICE uint64_t recur_matrices(const struct recur_weights &a)
 {
     return ((uint64_t)a.in + a.units) * RECUR_COLUMNS(a.kind) * a.units;
@@ -54,7 +45,7 @@ DEVICE struct recur_pair pair_at(const struct recur_weights &a, uint64_t i)
 
 KERNEL_BOUNDED(RECUR_LANES, recur_to_theirs)(struct recur_weights a)
 {
-    uint64_t i = lane_of_all();
+    uint64_t i = global_id();
     if (i < recur_numbers(a)) {
         struct recur_pair p = pair_at(a, i);
         *p.theirs = *p.ours;
@@ -67,7 +58,7 @@ KERNEL_BOUNDED(RECUR_LANES, recur_to_theirs)(struct recur_weights a)
 
 KERNEL_BOUNDED(RECUR_LANES, recur_to_ours)(struct recur_weights a)
 {
-    uint64_t i = lane_of_all();
+    uint64_t i = global_id();
     if (i >= recur_numbers(a))
         return;
     struct recur_pair p = pair_at(a, i);
@@ -84,7 +75,7 @@ DEVICE uint32_t turned(const struct recur_steps &a, uint32_t t, uint32_t length)
 
 KERNEL_BOUNDED(RECUR_LANES, recur_steps_over)(struct recur_steps a)
 {
-    uint64_t i = lane_of_all();
+    uint64_t i = global_id();
     if (i >= (uint64_t)a.rows * a.steps * a.width)
         return;
     uint32_t c = (uint32_t)(i % a.width), row = (uint32_t)(i / a.width % a.rows);
@@ -97,7 +88,7 @@ KERNEL_BOUNDED(RECUR_LANES, recur_steps_over)(struct recur_steps a)
 
 KERNEL_BOUNDED(RECUR_LANES, recur_steps_back)(struct recur_steps a)
 {
-    uint64_t i = lane_of_all();
+    uint64_t i = global_id();
     if (i >= (uint64_t)a.rows * a.steps * a.width)
         return;
     uint32_t c = (uint32_t)(i % a.width), t = (uint32_t)(i / a.width % a.steps);
@@ -116,22 +107,20 @@ void recur_pack(struct machine *m, const struct recur_weights *a)
     uint64_t lanes = recur_numbers(*a);
     lanes = a->numbers > lanes ? a->numbers : lanes;
     lanes = a->rows > lanes ? a->rows : lanes;
-    LAUNCH(recur_to_theirs, lanes_grid(lanes), dim3(RECUR_LANES), 0, m, *a);
+    LAUNCH_EACH(recur_to_theirs, lanes, RECUR_LANES, m, *a);
 }
 
 void recur_unpack(struct machine *m, const struct recur_weights *a)
 {
-    LAUNCH(recur_to_ours, lanes_grid(recur_numbers(*a)), dim3(RECUR_LANES), 0, m, *a);
+    LAUNCH_EACH(recur_to_ours, recur_numbers(*a), RECUR_LANES, m, *a);
 }
 
 void recur_hand_over(struct machine *m, const struct recur_steps *a)
 {
-    LAUNCH(recur_steps_over, lanes_grid((uint64_t)a->rows * a->steps * a->width),
-           dim3(RECUR_LANES), 0, m, *a);
+    LAUNCH_EACH(recur_steps_over, (uint64_t)a->rows * a->steps * a->width, RECUR_LANES, m, *a);
 }
 
 void recur_take_back(struct machine *m, const struct recur_steps *a)
 {
-    LAUNCH(recur_steps_back, lanes_grid((uint64_t)a->rows * a->steps * a->width),
-           dim3(RECUR_LANES), 0, m, *a);
+    LAUNCH_EACH(recur_steps_back, (uint64_t)a->rows * a->steps * a->width, RECUR_LANES, m, *a);
 }

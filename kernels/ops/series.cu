@@ -3,19 +3,10 @@
 
 enum { SERIES_LANES = 128 };
 
-static dim3 series_grid(size_t lanes)
-{
-    return dim3((unsigned)((lanes + SERIES_LANES - 1) / SERIES_LANES));
-}
-DEVICE size_t series_lane()
-{
-    return (size_t)block_x() * SERIES_LANES + thread_id();
-}
-
 /* A lane has a number of a row. */
 KERNEL_BOUNDED(SERIES_LANES, series_steps)(struct op_series a)
 {
-    size_t at = series_lane(), each = (size_t)a.steps * a.channels;
+    size_t at = global_id(), each = (size_t)a.steps * a.channels;
     if (at >= a.rows * each)
         return;
     size_t row = at / each, t = at % each / a.channels, c = at % a.channels;
@@ -25,7 +16,7 @@ KERNEL_BOUNDED(SERIES_LANES, series_steps)(struct op_series a)
 /* A lane has a row. */
 KERNEL_BOUNDED(SERIES_LANES, series_length)(struct op_series a)
 {
-    size_t row = series_lane();
+    size_t row = global_id();
     if (row >= a.rows)
         return;
     const float *missing =
@@ -43,7 +34,7 @@ KERNEL_BOUNDED(SERIES_LANES, series_length)(struct op_series a)
 /* A lane has a row. */
 KERNEL_BOUNDED(SERIES_LANES, series_tokens)(struct op_tokens a)
 {
-    size_t row = series_lane();
+    size_t row = global_id();
     if (row >= a.rows)
         return;
     const int32_t *ids = a.ids + row * a.ids_ld + a.at;
@@ -67,7 +58,7 @@ DEVICE uint32_t pool_largest(struct act x, size_t first, uint32_t ld, uint32_t l
 /* A lane has a column of a row. */
 KERNEL_BOUNDED(SERIES_LANES, pool_steps)(struct op_pool a)
 {
-    size_t lane = series_lane();
+    size_t lane = global_id();
     if (lane >= (size_t)a.rows * a.width)
         return;
     size_t row = lane / a.width, j = lane % a.width, first = row * a.steps * a.ldx + j;
@@ -87,7 +78,7 @@ KERNEL_BOUNDED(SERIES_LANES, pool_steps)(struct op_pool a)
 
 KERNEL_BOUNDED(SERIES_LANES, pool_steps_back)(struct op_pool_back a)
 {
-    size_t lane = series_lane();
+    size_t lane = global_id();
     if (lane >= (size_t)a.rows * a.width)
         return;
     size_t row = lane / a.width, j = lane % a.width;
@@ -109,26 +100,21 @@ void cuda_series(struct machine *m, const struct op_series *a)
 {
     if (!a->rows)
         return;
-    LAUNCH(series_steps, series_grid((size_t)a->rows * a->steps * a->channels),
-           dim3(SERIES_LANES), 0, m, *a);
-    LAUNCH(series_length, series_grid(a->rows), dim3(SERIES_LANES), 0, m, *a);
+    LAUNCH_EACH(series_steps, (size_t)a->rows * a->steps * a->channels, SERIES_LANES, m, *a);
+    LAUNCH_EACH(series_length, a->rows, SERIES_LANES, m, *a);
 }
 
 void cuda_tokens(struct machine *m, const struct op_tokens *a)
 {
-    if (a->rows)
-        LAUNCH(series_tokens, series_grid(a->rows), dim3(SERIES_LANES), 0, m, *a);
+    LAUNCH_EACH(series_tokens, a->rows, SERIES_LANES, m, *a);
 }
 
 void cuda_pool(struct machine *m, const struct op_pool *a)
 {
-    if (a->rows)
-        LAUNCH(pool_steps, series_grid((size_t)a->rows * a->width), dim3(SERIES_LANES), 0, m, *a);
+    LAUNCH_EACH(pool_steps, (size_t)a->rows * a->width, SERIES_LANES, m, *a);
 }
 
 void cuda_pool_back(struct machine *m, const struct op_pool_back *a)
 {
-    if (a->rows)
-        LAUNCH(pool_steps_back, series_grid((size_t)a->rows * a->width), dim3(SERIES_LANES), 0, m,
-               *a);
+    LAUNCH_EACH(pool_steps_back, (size_t)a->rows * a->width, SERIES_LANES, m, *a);
 }

@@ -14,7 +14,7 @@ DEVICE float term_value(const struct text_column &c, const float *weights, int32
 /* A lane has a text of a row. */
 KERNEL_BOUNDED(TEXT_LANES, text_scales)(struct op_text a)
 {
-    size_t at = (size_t)block_x() * TEXT_LANES + thread_id();
+    size_t at = global_id();
     if (at >= (size_t)a.rows * a.columns)
         return;
     struct text_column c = a.column[at / a.rows];
@@ -98,16 +98,9 @@ KERNEL_BOUNDED(TEXT_LANES, text_backward)(struct op_text_dense_back a)
         dw[(size_t)b * a.out] = room[b * WARP];
 }
 
-static unsigned parts(size_t n, size_t of)
-{
-    return (unsigned)((n + of - 1) / of);
-}
-
 void cuda_text(struct machine *m, const struct op_text *a)
 {
-    size_t texts = (size_t)a->rows * a->columns;
-    if (texts)
-        LAUNCH(text_scales, dim3(parts(texts, TEXT_LANES)), dim3(TEXT_LANES), 0, m, *a);
+    LAUNCH_EACH(text_scales, (size_t)a->rows * a->columns, TEXT_LANES, m, *a);
 }
 
 void cuda_text_dense(struct machine *m, const struct op_text_dense *a)

@@ -6,7 +6,7 @@ enum { VIEW_LANES = 256, VIEW_SUM_LANES = 1024 };
 
 KERNEL_BOUNDED(VIEW_LANES, view_forward)(struct op_view_scale a)
 {
-    size_t at = (size_t)block_x() * VIEW_LANES + thread_id(), all = (size_t)a.views * a.width;
+    size_t at = global_id(), all = (size_t)a.views * a.width;
     if (at >= a.rows * all)
         return;
     size_t of = at % all; /* of w and b */
@@ -41,7 +41,7 @@ KERNEL_BOUNDED(VIEW_SUM_LANES, view_sums)(struct op_view_scale_back a)
 
 KERNEL_BOUNDED(VIEW_LANES, view_inputs)(struct op_view_scale_back a)
 {
-    size_t at = (size_t)block_x() * VIEW_LANES + thread_id();
+    size_t at = global_id();
     size_t all = (size_t)a.views * a.width, line = a.shared ? a.width : all;
     if (at >= a.rows * line)
         return;
@@ -70,7 +70,7 @@ DEVICE float log_sum(struct act x, size_t at, uint32_t n)
 
 KERNEL_BOUNDED(VIEW_LANES, view_answers)(struct op_view_mean a)
 {
-    size_t row = (size_t)block_x() * VIEW_LANES + thread_id();
+    size_t row = global_id();
     if (row >= a.rows)
         return;
     for (uint32_t j = 0; j < a.views; j++) {
@@ -89,16 +89,9 @@ KERNEL_BOUNDED(VIEW_LANES, view_answers)(struct op_view_mean a)
     }
 }
 
-static dim3 blocks(size_t n)
-{
-    return dim3((unsigned)((n + VIEW_LANES - 1) / VIEW_LANES));
-}
-
 void cuda_view_scale(struct machine *m, const struct op_view_scale *a)
 {
-    size_t n = (size_t)a->rows * a->views * a->width;
-    if (n)
-        LAUNCH(view_forward, blocks(n), dim3(VIEW_LANES), 0, m, *a);
+    LAUNCH_EACH(view_forward, (size_t)a->rows * a->views * a->width, VIEW_LANES, m, *a);
 }
 
 void cuda_view_scale_back(struct machine *m, const struct op_view_scale_back *a)
@@ -106,14 +99,12 @@ void cuda_view_scale_back(struct machine *m, const struct op_view_scale_back *a)
     size_t all = (size_t)a->views * a->width, line = a->shared ? a->width : all;
     if (!all)
         return;
-    LAUNCH(view_sums, dim3((unsigned)((all + WARP - 1) / WARP)),
-           dim3(lanes_for(a->rows)), 0, m, *a);
-    if (a->dx.at && a->rows)
-        LAUNCH(view_inputs, blocks(a->rows * line), dim3(VIEW_LANES), 0, m, *a);
+    LAUNCH(view_sums, dim3(parts(all, WARP)), dim3(lanes_for(a->rows)), 0, m, *a);
+    if (a->dx.at)
+        LAUNCH_EACH(view_inputs, a->rows * line, VIEW_LANES, m, *a);
 }
 
 void cuda_view_mean(struct machine *m, const struct op_view_mean *a)
 {
-    if (a->rows)
-        LAUNCH(view_answers, blocks(a->rows), dim3(VIEW_LANES), 0, m, *a);
+    LAUNCH_EACH(view_answers, a->rows, VIEW_LANES, m, *a);
 }

@@ -187,9 +187,8 @@ KERNEL_SHARING(TOGETHER_LANES, 4, gemm_many)(ARGUMENT(struct together) t)
         which++;
     block -= t.first[which];
     if (which == t.count) { /* past the last */
-        uint32_t shards = (grid_x() - t.first[which]) / t.onehot_blocks;
         onehot_gradient(t.onehot, block % t.onehot_blocks * TOGETHER_WARPS + warp_id(),
-                        block / t.onehot_blocks, shards);
+                        block / t.onehot_blocks);
         return;
     }
     const struct gemm &g = t.g[which];
@@ -201,9 +200,10 @@ KERNEL_SHARING(TOGETHER_LANES, 4, gemm_many)(ARGUMENT(struct together) t)
 /* --- starting --- */
 
 void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
-                   const struct op_dense_back *onehot, unsigned shards)
+                   const struct op_dense_back *onehot)
 {
     struct together t = {};
+    uint32_t blocks = 0;
     for (unsigned i = 0; i < count; i++) {
         t.g[i] = g[i];
         t.bare[i] = is_bare(g[i]);
@@ -212,13 +212,14 @@ void gemm_together(struct machine *m, const struct gemm *g, unsigned count,
         t.first[i + 1] = t.first[i] + t.down[i] * t.across[i] * g[i].parts;
     }
     t.count = count;
+    blocks = t.first[count];
     if (onehot) {
         t.onehot = *onehot;
         t.onehot_blocks = tiles_of(onehot->onehot.width, TOGETHER_WARPS);
+        blocks += t.onehot_blocks * onehot->shards;
     }
-    if (t.first[count] + t.onehot_blocks * shards)
-        LAUNCH(gemm_many, dim3(t.first[count] + t.onehot_blocks * shards), dim3(TOGETHER_LANES), 0,
-               m, t);
+    if (blocks)
+        LAUNCH(gemm_many, dim3(blocks), dim3(TOGETHER_LANES), 0, m, t);
 }
 
 template <int BM, int BN, int DEPTH, int TM, int TN>
@@ -243,7 +244,7 @@ void gemm_simt_sized(struct machine *m, const struct gemm *g, enum simt_size siz
                dim3(tiles_down(g, SIDE) * tiles_of(g->n, SIDE), 1, g->parts),
                dim3(TOGETHER_LANES), 0, m, *g);
     else if (size == SIMT_SMALL) /* gradients: small ones come together */
-        gemm_together(m, g, 1, nullptr, 0);
+        gemm_together(m, g, 1, nullptr);
     else if (size == SIMT_MEDIUM)
         start<64, 64, 16, 4, 4>(m, g);
     else

@@ -9,7 +9,7 @@
  * numbers of the next are loaded.
  *
  * An element is a sum over k = 0, 1, .. in steps of 16 and does not depend on its neighbours, nor
- * on the way. cuda_wgmma.cu decides when they serve. */
+ * on the way. cuda_precision.cu decides when they serve. */
 #include "product/wide.cuh"
 
 /* Set by the build for code of sm_90a, the only architecture with wgmma. */

@@ -6,8 +6,7 @@
 
 /* dw of the weight row `mine` of a one-hot input, in one shard: one warp adds the dz of the rows
  * with that id, in order. */
-DEVICE void onehot_gradient(const struct op_dense_back &a, uint32_t mine, uint32_t shard,
-                            uint32_t shards)
+DEVICE void onehot_gradient(const struct op_dense_back &a, uint32_t mine, uint32_t shard)
 {
     enum { AT_ONCE = 4 };
     uint32_t h = 0;
@@ -18,8 +17,8 @@ DEVICE void onehot_gradient(const struct op_dense_back &a, uint32_t mine, uint32
            (mine < a.onehot.columns[h].at ||
             mine - a.onehot.columns[h].at >= a.onehot.columns[h].count))
         h++;
-    uint32_t begin = part_begin(a.rows, shards, shard);
-    uint32_t end = part_begin(a.rows, shards, shard + 1);
+    uint32_t begin = part_begin(a.rows, a.shards, shard);
+    uint32_t end = part_begin(a.rows, a.shards, shard + 1);
     struct onehot_column one = {0, mine, 1};
     if (h < a.onehot.column_count)
         one = a.onehot.columns[h];

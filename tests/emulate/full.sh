@@ -60,16 +60,6 @@ is_exit 75 "an answer's kernel finds none: 75"
 clean
 ok $? "an answer's kernel finds none: nothing is left" "$(cat err)"
 
-# --- products of warpgroups are tried when a training opens ---
-for call in Malloc:1 LaunchKernelExC:1 LaunchKernelExC:2; do
-    run env DNN_EMULATE=$call:2,report "$DNN" train n.json --force -o m.dnn --progress none --set backend.precision=bf16
-    is_exit 0 "bf16, $call: 0"
-    err_has "products of warpgroups are not used, as they could not be tried (GPU 0 (emulated): no room for" \
-        "bf16, $call: they are not taken"
-    clean
-    ok $? "bf16, $call: nothing is left" "$(cat err)"
-done
-
 # --- any call of all ---
 bad=""
 calls=$(DNN_FAULT=count dnn train n.json --force -o m.dnn --progress none 2>&1 >/dev/null | sed -n 's/.* cuda=\([0-9]*\).*/\1/p')

@@ -81,12 +81,13 @@ static uint64_t step_bytes(enum product how)
         g->db = g->dw + (size_t)f->in * f->out;
         g->shard_stride = (uint64_t)f->in * f->out + f->out;
         g->rows = rows;
+        g->shards = SHARDS;
         g->in = g->ldx = g->lddx = f->in;
         g->out = g->ldy = g->lddy = f->out;
         g->act = f->act;
         backs[LAYERS - 1 - i] = g;
     }
-    cuda_dense_backs(NULL, backs, LAYERS, SHARDS, by);
+    cuda_dense_backs(NULL, backs, LAYERS, by);
     uint64_t bytes = moved() - before;
     device_drop_all();
     return bytes;

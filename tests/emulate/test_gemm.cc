@@ -153,6 +153,7 @@ static void test_backward(const struct dense_shape *s, enum product how, bool mo
     a.x = plain_act(x);
     a.w = w;
     a.shard_stride = stride;
+    a.shards = s->shards;
     a.rows = s->rows;
     a.in = s->in;
     a.out = s->out;
@@ -162,7 +163,7 @@ static void test_backward(const struct dense_shape *s, enum product how, bool mo
     a.add_dx = a.more = more;
     a.slope = 0.3;
     a.onehot = onehot_of(onehot, s->rows, s->in, &ids);
-    cuda_dense_back(NULL, &a, s->shards, how);
+    cuda_dense_back(NULL, &a, how);
     worst = 0;
     for (size_t i = 0; i < (size_t)s->rows * ld; i++) {
         double want = (double)dyh[i];
@@ -250,9 +251,10 @@ static void test_scale(double scale, float size, bool runs_over)
     a.w = w;
     a.now = device_array(&now, 1);
     a.rows = ROWS;
+    a.shards = 1;
     a.in = a.ldx = a.lddx = IN;
     a.out = a.lddy = OUT;
-    cuda_dense_back(NULL, &a, 1, PRODUCT_FP16);
+    cuda_dense_back(NULL, &a, PRODUCT_FP16);
     double times = scale > 0 ? scale : 1, far = 0;
     bool finite = true;
     /* one sum of `terms` products, of dy at dy0 + k dy_step and x or w at other0 + k other_step */
