@@ -52,9 +52,8 @@ struct served {
     struct cublaslt_way way;
 };
 struct guest_use {
-    struct card_guest guest;
+    struct card_guest guest; /* the first member */
     struct cublaslt calls;
-    void *handle;
     struct served *served;
     size_t count, room;
     size_t workspace;
@@ -81,46 +80,33 @@ static size_t workspace_of(const struct card *m)
     return part < advised ? part / 256 * 256 : advised;
 }
 
-/* Loads the library once. It stays loaded until the process ends, as it expects. */
-static bool load(struct guest_use *use)
+static bool find(struct card_guest *g)
 {
-    struct card_guest *g = &use->guest;
-    if (!g->loaded)
-        cublaslt_open(&g->library, &use->calls);
-    g->loaded = true;
-    return g->library.library != NULL;
+    return cublaslt_open(&g->library, &((struct guest_use *)g)->calls);
 }
 
-static void open_library(struct card *m)
+static void open_library(struct card *m, struct card_guest *g)
 {
-    struct guest_use *use = m->guest;
-    char name[64];
-    use->guest.tried = true;
-    if (!load(use)) {
-        (use->guest.all ? log_warning : log_debug)("dnn_gpu: %s cannot serve (%s): our own kernels "
-                                                   "do", guest_name(GUEST_CUBLASLT),
-                                                   use->guest.library.why);
+    if (!cuda_guest_load(g)) {
+        cuda_guest_cannot(g, g->all, g->library.why);
         return;
     }
-    int status = LT(cublasLtCreate, (&use->handle));
+    int status = LT(cublasLtCreate, (&g->handle));
     if (status) {
-        use->handle = NULL;
+        g->handle = NULL;
         fail(m, "cublasLtCreate", status);
         return;
     }
-    use->guest.on = true;
-    cuda_guest_write(&use->guest, name, sizeof name);
-    log_line("dnn_gpu: in the place of our kernels: %s", name);
+    cuda_guest_opened(g);
 }
 
 void cuda_guest_begin(struct card *m)
 {
     m->guest = (struct guest_use *)mem_zero(1, sizeof *m->guest);
-    m->guest->guest.id = GUEST_CUBLASLT;
+    m->guest->guest.find = find;
+    m->guest->guest.open = open_library;
     m->guest->workspace = workspace_of(m);
-    m->guest->guest.all = cuda_guest_asked(m, &m->guest->guest);
-    if (m->guest->guest.all)
-        open_library(m);
+    cuda_guest_init(m, &m->guest->guest, GUEST_CUBLASLT);
 }
 
 static const struct guest_row *row_of(const struct card *m, enum product how, double operations)
@@ -138,10 +124,7 @@ void cuda_guest_work(struct card *m, const struct machine_work *work)
         saved += cuda_guest_saves(row_of(m, how, row * work->batch),
                                   3 * share_of(how) * row * work->rows);
     }
-    bool wanted = g->all || (cuda_guest_may(m) && saved >= SAVES_LEAST);
-    if (wanted && !g->tried && !cuda_lost(m))
-        open_library(m);
-    g->on = wanted && m->guest->handle && !g->failed;
+    cuda_guest_want(m, g, g->all || (cuda_guest_may(m) && saved >= SAVES_LEAST));
 }
 
 static void forget(struct card *m, struct served *s)
@@ -162,8 +145,8 @@ void cuda_guest_end(struct card *m)
         return;
     for (size_t i = 0; i < use->count && !cuda_gone(m); i++)
         forget(m, &use->served[i]);
-    if (use->handle && !cuda_gone(m))
-        LT(cublasLtDestroy, (use->handle));
+    if (use->guest.handle && !cuda_gone(m))
+        LT(cublasLtDestroy, (use->guest.handle));
     mem_free(use->served);
     mem_free(use);
     m->guest = NULL;
@@ -177,12 +160,7 @@ void cuda_guest_plan(const struct card *m, struct plan *plan)
 
 void cuda_guest_set_plan(struct card *m, const struct plan *plan)
 {
-    struct guest_use *use = m->guest;
-    struct card_guest *g = &use->guest;
-    bool wanted = cuda_guest_named(g, plan) && load(use) && cuda_guest_same(g, plan);
-    if (wanted && !g->tried && !cuda_lost(m))
-        open_library(m);
-    g->on = wanted && use->handle && !g->failed;
+    cuda_guest_obey(m, &m->guest->guest, plan);
 }
 
 size_t cuda_guest_scratch(const struct card *m, enum op_id op)
@@ -360,7 +338,7 @@ static int set_bias(struct card *m, struct served *s, const struct gemm *g)
 static int choose_algorithm(struct card *m, struct served *s, const struct gemm *g)
 {
     enum { NOT_SUPPORTED = 15, INVALID = 7 };
-    void *wish = NULL, *handle = m->guest->handle;
+    void *wish = NULL, *handle = m->guest->guest.handle;
     int found = 0, status = describe(m, s);
     if (!status)
         status = set_bias(m, s, g);
@@ -389,10 +367,9 @@ static int launch(struct card *m, struct served *s, const struct gemm *g)
     int status = set_bias(m, s, g);
     if (!status)
         status = LT(cublasLtMatmul,
-                    (m->guest->handle, s->product, &one, g->b.at,
-                     s->of_a, g->a.at, s->of_b, &from, c, s->of_c, c, s->of_c,
-                     &s->way.how, (char *)m->scratch + SCRATCH_HEAD, m->guest->workspace,
-                     m->stream));
+                    (m->guest->guest.handle, s->product, &one, g->b.at, s->of_a, g->a.at, s->of_b,
+                     &from, c, s->of_c, c, s->of_c, &s->way.how, (char *)m->scratch + SCRATCH_HEAD,
+                     m->guest->workspace, m->stream));
     if (!status && s->shape.end == CUBLASLT_END_NONE && !ends_by_itself(g))
         guest_finish(&m->head, g);
     return status;

@@ -10,7 +10,9 @@ extern "C" {
 #include "base/log.h"
 }
 
-bool cuda_guest_asked(const struct card *m, const struct card_guest *g)
+/* The config asks for the library; a test build by DNN_GUESTS=always or its name, and any other
+ * word says no. */
+static bool asked(const struct card *m, const struct card_guest *g)
 {
     static const unsigned bits[GUESTS] = {GUESTS_CUBLASLT, GUESTS_CUDNN, 0};
     const char *word = fault_setting("GUESTS");
@@ -47,30 +49,65 @@ double cuda_guest_saves(const struct guest_row *row, double operations)
     return row ? operations / row->ours - operations / row->theirs : 0;
 }
 
-void cuda_guest_write(const struct card_guest *g, char *to, size_t room)
+/* --- opening --- */
+
+/* "cuBLASLt 13.1.0", as in a plan. */
+static const char *full_name(const struct card_guest *g, char *to, size_t room)
 {
     snprintf(to, room, "%s %s", guest_name(g->id), guest_version_text(g->library.version));
+    return to;
+}
+
+bool cuda_guest_load(struct card_guest *g)
+{
+    if (!g->loaded)
+        g->find(g);
+    g->loaded = true;
+    return g->library.library != NULL;
+}
+
+void cuda_guest_want(struct card *m, struct card_guest *g, bool wanted)
+{
+    if (wanted && !g->tried && !cuda_lost(m)) {
+        g->tried = true;
+        g->open(m, g);
+    }
+    g->on = wanted && g->handle && !g->failed;
+}
+
+void cuda_guest_init(struct card *m, struct card_guest *g, enum guest_id id)
+{
+    g->id = id;
+    g->all = asked(m, g);
+    cuda_guest_want(m, g, g->all);
+}
+
+void cuda_guest_obey(struct card *m, struct card_guest *g, const struct plan *plan)
+{
+    char name[64];
+    cuda_guest_want(m, g, strstr(plan->guests, guest_name(g->id)) && cuda_guest_load(g) &&
+                              strstr(plan->guests, full_name(g, name, sizeof name)));
+}
+
+void cuda_guest_opened(struct card_guest *g)
+{
+    char name[64];
+    log_line("dnn_gpu: in the place of our kernels: %s", full_name(g, name, sizeof name));
+}
+
+void cuda_guest_cannot(const struct card_guest *g, bool warns, const char *why)
+{
+    (warns ? log_warning : log_debug)("dnn_gpu: %s cannot serve (%s): our own kernels do",
+                                      guest_name(g->id), why);
 }
 
 void cuda_guest_add(const struct card_guest *g, struct plan *plan)
 {
     char name[64];
     size_t used = strlen(plan->guests);
-    cuda_guest_write(g, name, sizeof name);
     if (g->on)
-        snprintf(plan->guests + used, sizeof plan->guests - used, "%s%s", used ? "; " : "", name);
-}
-
-bool cuda_guest_named(const struct card_guest *g, const struct plan *plan)
-{
-    return strstr(plan->guests, guest_name(g->id)) != NULL;
-}
-
-bool cuda_guest_same(const struct card_guest *g, const struct plan *plan)
-{
-    char name[64];
-    cuda_guest_write(g, name, sizeof name);
-    return strstr(plan->guests, name) != NULL;
+        snprintf(plan->guests + used, sizeof plan->guests - used, "%s%s", used ? "; " : "",
+                 full_name(g, name, sizeof name));
 }
 
 /* The library has its own runtime. Ours learns of its errors only by a query of the stream, which a

@@ -14,7 +14,22 @@ struct card_guest {
     bool loaded, tried, on, failed;
     bool all;               /* the config or a test asks for it, at all sizes */
     struct guest library;
+    void *handle;           /* NULL: not opened, or in vain */
+    bool (*find)(struct card_guest *g);                 /* finds the library and its calls */
+    void (*open)(struct card *m, struct card_guest *g); /* opens it on the card: the handle */
 };
+/* A library of this card, which is opened now if it is asked for. */
+void cuda_guest_init(struct card *m, struct card_guest *g, enum guest_id id);
+/* True: the library is there, with its calls. It stays loaded until the process ends, as it
+ * expects. */
+bool cuda_guest_load(struct card_guest *g);
+/* It serves from now on if it is wanted, and can; opened once. */
+void cuda_guest_want(struct card *m, struct card_guest *g, bool wanted);
+/* It serves if the plan names it, with this version; another one gives other bits. */
+void cuda_guest_obey(struct card *m, struct card_guest *g, const struct plan *plan);
+/* Tells that it serves, or why it cannot: as a warning, or for the curious. */
+void cuda_guest_opened(struct card_guest *g);
+void cuda_guest_cannot(const struct card_guest *g, bool warns, const char *why);
 /* A size from which on a library was measured faster on a card, and both rates, in operations a
  * second. `of`: the kind of work, an enumeration of the library's file. */
 struct guest_row { int capability; uint32_t of; double least, ours, theirs; };
@@ -24,18 +39,10 @@ const struct guest_row *cuda_guest_row(const struct card *m, const struct guest_
                                        size_t count, uint32_t of, double size);
 /* Seconds that the library saves in this number of operations; row NULL: 0. */
 double cuda_guest_saves(const struct guest_row *row, double operations);
-/* True: the config asks for the library; a test build by DNN_GUESTS=always or its name, and any
- * other word says no. */
-bool cuda_guest_asked(const struct card *m, const struct card_guest *g);
 /* True: the library may serve unasked, by its rows. In a test build DNN_GUESTS=rule means yes, any
  * other word no; on an emulated card only that word does. */
 bool cuda_guest_may(const struct card *m);
-/* "cuBLASLt 13.1.0", as in a plan. */
-void cuda_guest_write(const struct card_guest *g, char *to, size_t room);
 void cuda_guest_add(const struct card_guest *g, struct plan *plan); /* if it is on */
-/* named: the plan names the library. same: with this version; another one gives other bits. */
-bool cuda_guest_named(const struct card_guest *g, const struct plan *plan);
-bool cuda_guest_same(const struct card_guest *g, const struct plan *plan);
 /* Switches the library off after a failure, with a warning; or the card itself has failed. */
 void cuda_guest_fail(struct card *m, struct card_guest *g, const char *call, int status);
 

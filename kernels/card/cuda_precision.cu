@@ -1,5 +1,5 @@
-/* cuda_precision.cu - the precision of products: which a card has, the choice of auto, the data kept
- * in 16 bits, and whether products of warpgroups serve. */
+/* cuda_precision.cu - the precision of products: which a card has, the choice of auto, the data
+ * kept in 16 bits, and whether products of warpgroups serve. */
 #include <stdio.h>
 #include <string.h>
 
@@ -132,9 +132,9 @@ struct act cuda_shadow_of(const struct machine *machine, const void *shadow, uin
     return form_past(form_act(shadow, form_of_card(machine)), offset);
 }
 
-/* --- products of warpgroups (gemm_wgmma.cu): right on an H200, and up to 1.4 times as fast as their
- * twins, gemm_wide.cu and gemm_half.cu (tests/bench/results/2026-11-27-h200-before.txt); in the
- * emulator they are slow, and auto takes none --- */
+/* --- products of warpgroups (gemm_wgmma.cu): right on an H200, and up to 1.4 times as fast as
+ * their twins, gemm_wide.cu and gemm_half.cu (tests/bench/results/2026-11-27-h200-before.txt); in
+ * the emulator they are slow, and auto takes none --- */
 
 #if defined(__CUDACC__)
 static const bool AUTO_TAKES = true;

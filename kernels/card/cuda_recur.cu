@@ -26,9 +26,9 @@ struct recur_served {
     size_t weights, work, reserve;  /* bytes */
 };
 struct recur_use {
-    struct card_guest guest;
+    struct card_guest guest; /* the first member */
     struct cudnn calls;
-    void *handle, *dropout, *matrix, *bias;
+    void *dropout, *matrix, *bias;
     struct recur_served *served;
     size_t count, room;
 };
@@ -49,13 +49,9 @@ struct recur_use {
 
 /* --- opening --- */
 
-static bool load(struct recur_use *use)
+static bool find(struct card_guest *g)
 {
-    struct card_guest *g = &use->guest;
-    if (!g->loaded)
-        cudnn_open(&g->library, &use->calls);
-    g->loaded = true;
-    return g->library.library != NULL;
+    return cudnn_open(&g->library, &((struct recur_use *)g)->calls);
 }
 
 /* NVIDIA: recurrent layers give the same bits each time with one of these values alone. */
@@ -65,50 +61,39 @@ static bool repeats(void)
     return word && (strcmp(word, ":4096:2") == 0 || strcmp(word, ":16:8") == 0);
 }
 
-/* A warning, or one line for the curious. */
-static void cannot_serve(bool warns, const char *why)
-{
-    (warns ? log_warning : log_debug)("dnn_gpu: %s cannot serve (%s): our own kernels do",
-                                      guest_name(GUEST_CUDNN), why);
-}
-
-static void open_library(struct card *m)
+static void open_library(struct card *m, struct card_guest *g)
 {
     struct recur_use *use = m->recur;
     const char *call = "";
-    char name[64], why[96];
+    char why[96];
     bool warns = m->guests & GUESTS_CUDNN; /* the config asks for it */
     int status = 0;
-    use->guest.tried = true;
-    if (!load(use) || !repeats()) {
-        cannot_serve(warns, use->guest.library.library ? "CUBLAS_WORKSPACE_CONFIG is not :4096:2"
-                                                       : use->guest.library.why);
+    if (!cuda_guest_load(g) || !repeats()) {
+        cuda_guest_cannot(g, warns, g->library.library ? "CUBLAS_WORKSPACE_CONFIG is not :4096:2"
+                                                       : g->library.why);
         return;
     }
-    NEXT(cudnnCreate, (&use->handle));
-    NEXT(cudnnSetStream, (use->handle, m->stream));
+    NEXT(cudnnCreate, (&g->handle));
+    NEXT(cudnnSetStream, (g->handle, m->stream));
     NEXT(cudnnCreateDropoutDescriptor, (&use->dropout));
-    NEXT(cudnnSetDropoutDescriptor, (use->dropout, use->handle, 0, NULL, 0, 0));
+    NEXT(cudnnSetDropoutDescriptor, (use->dropout, g->handle, 0, NULL, 0, 0));
     NEXT(cudnnCreateTensorDescriptor, (&use->matrix));
     NEXT(cudnnCreateTensorDescriptor, (&use->bias));
     if (status) {
-        use->guest.failed = true;
+        g->failed = true;
         snprintf(why, sizeof why, "%s: %d", call, status);
-        cannot_serve(warns, why);
+        cuda_guest_cannot(g, warns, why);
         return;
     }
-    use->guest.on = true;
-    cuda_guest_write(&use->guest, name, sizeof name);
-    log_line("dnn_gpu: in the place of our kernels: %s", name);
+    cuda_guest_opened(g);
 }
 
 void cuda_recur_begin(struct card *m)
 {
     m->recur = (struct recur_use *)mem_zero(1, sizeof *m->recur);
-    m->recur->guest.id = GUEST_CUDNN;
-    m->recur->guest.all = cuda_guest_asked(m, &m->recur->guest);
-    if (m->recur->guest.all)
-        open_library(m);
+    m->recur->guest.find = find;
+    m->recur->guest.open = open_library;
+    cuda_guest_init(m, &m->recur->guest, GUEST_CUDNN);
 }
 
 static void forget(struct card *m, struct recur_served *s)
@@ -137,8 +122,8 @@ void cuda_recur_end(struct card *m)
         DNN(cudnnDestroyTensorDescriptor, (use->bias));
     if (use->dropout && !cuda_gone(m))
         DNN(cudnnDestroyDropoutDescriptor, (use->dropout));
-    if (use->handle && !cuda_gone(m))
-        DNN(cudnnDestroy, (use->handle));
+    if (use->guest.handle && !cuda_gone(m))
+        DNN(cudnnDestroy, (use->guest.handle));
     mem_free(use->served);
     mem_free(use);
     m->recur = NULL;
@@ -151,11 +136,7 @@ void cuda_recur_plan(const struct card *m, struct plan *plan)
 
 void cuda_recur_set_plan(struct card *m, const struct plan *plan)
 {
-    struct card_guest *g = &m->recur->guest;
-    bool wanted = cuda_guest_named(g, plan) && load(m->recur) && cuda_guest_same(g, plan);
-    if (wanted && !g->tried && !cuda_lost(m))
-        open_library(m);
-    g->on = wanted && m->recur->handle && !g->failed;
+    cuda_guest_obey(m, &m->recur->guest, plan);
 }
 
 /* --- shapes --- */
@@ -187,9 +168,9 @@ static int describe_layer(struct card *m, struct recur_served *s, const char **f
     NEXT(cudnnSetRNNDataDescriptor, (s->of_y, CUDNN_FLOAT, CUDNN_STEPS_FIRST, steps, rows, units,
                                      lengths, NULL));
     NEXT(cudnnSetTensorNdDescriptor, (s->of_h, CUDNN_FLOAT, 3, state, strides));
-    NEXT(cudnnGetRNNWeightSpaceSize, (m->recur->handle, s->rnn, &s->weights));
-    NEXT(cudnnGetRNNTempSpaceSizes, (m->recur->handle, s->rnn, CUDNN_TRAINING, s->of_x, &s->work,
-                                     &s->reserve));
+    NEXT(cudnnGetRNNWeightSpaceSize, (m->recur->guest.handle, s->rnn, &s->weights));
+    NEXT(cudnnGetRNNTempSpaceSizes, (m->recur->guest.handle, s->rnn, CUDNN_TRAINING, s->of_x,
+                                     &s->work, &s->reserve));
     mem_free(lengths);
     *failed = call;
     return status;
@@ -216,8 +197,9 @@ static int find_places(struct card *m, struct recur_served *s, const char **fail
     for (uint32_t i = 0; i < parts && !status; i++) {
         void *matrix = NULL, *bias = NULL;
         bool biased = i < half || h->kind == RECUR_GRU;
-        NEXT(cudnnGetRNNWeightParams, (m->recur->handle, s->rnn, 0, s->weights, base, (int32_t)i,
-                                       m->recur->matrix, &matrix, m->recur->bias, &bias));
+        NEXT(cudnnGetRNNWeightParams,
+             (m->recur->guest.handle, s->rnn, 0, s->weights, base, (int32_t)i, m->recur->matrix,
+              &matrix, m->recur->bias, &bias));
         if (!status && (!matrix || (biased && !bias) ||
                         !is_matrix(m, (int)h->units, (int)(i < half ? h->in : h->units))))
             status = -1;
@@ -263,7 +245,7 @@ static struct recur_served *server_of(struct card *m, const struct recur_shape *
         forget(m, s);
         snprintf(why, sizeof why, "a layer of %u units on %u inputs, %u steps: %s: %d", h->units,
                  h->in, h->steps, call, status);
-        cannot_serve(false, why);
+        cuda_guest_cannot(&use->guest, false, why);
     }
     return s->serves ? s : NULL;
 }
@@ -336,6 +318,16 @@ static void *reserve_at(void *kept)
     return (void *)(((uintptr_t)kept + ALIGNED - 1) / ALIGNED * ALIGNED);
 }
 
+/* NULL: our kernels serve. */
+static const struct recur_served *served_in(struct card *m, const struct recur_shape *h,
+                                            struct recur_room *r)
+{
+    const struct recur_served *s = server_of(m, h);
+    if (s)
+        *r = room_of(s, m->scratch);
+    return s && m->scratch_bytes >= r->bytes ? s : NULL;
+}
+
 static struct recur_weights weights_of(const struct recur_served *s, const struct recur_room *r)
 {
     const struct recur_shape *h = &s->shape;
@@ -373,11 +365,9 @@ bool device_recur(struct machine *machine, const struct op_recur *a, enum produc
 {
     struct card *m = card_of(machine);
     struct recur_shape h = shape_of(a->kind, a->dims, a->from.in, how);
-    const struct recur_served *s = server_of(m, &h);
+    struct recur_room r;
+    const struct recur_served *s = served_in(m, &h, &r);
     if (!s)
-        return false;
-    struct recur_room r = room_of(s, m->scratch);
-    if (m->scratch_bytes < r.bytes)
         return false;
     struct recur_steps x = {a->from.x, r.x, a->length, a->rows, a->steps, a->from.in,
                             a->from.ldx, 0, a->reverse, 0, 0};
@@ -387,9 +377,9 @@ bool device_recur(struct machine *machine, const struct op_recur *a, enum produc
     pack(m, weights_of(s, &r), &a->from, a->u, a->b);
     recur_hand_over(machine, &x);
     NEXT(cudnnRNNForward,
-         (m->recur->handle, s->rnn, CUDNN_TRAINING, r.lengths, s->of_x, r.x, s->of_y, y, s->of_h,
-          NULL, NULL, s->of_h, NULL, NULL, s->weights, r.weights, s->work, r.work, s->reserve,
-          reserve_at(a->from.kept)));
+         (m->recur->guest.handle, s->rnn, CUDNN_TRAINING, r.lengths, s->of_x, r.x, s->of_y, y,
+          s->of_h, NULL, NULL, s->of_h, NULL, NULL, s->weights, r.weights, s->work, r.work,
+          s->reserve, reserve_at(a->from.kept)));
     if (!status) {
         struct recur_steps of_y = {a->y, y, a->length, a->rows, a->steps, a->units, a->ldy, a->at,
                                    a->reverse, 0, 0};
@@ -421,18 +411,16 @@ bool device_recur_back(struct machine *machine, const struct op_recur_back *a, e
 {
     struct card *m = card_of(machine);
     struct recur_shape h = shape_of(a->kind, a->dims, a->from.in, how);
-    const struct recur_served *s = server_of(m, &h);
+    struct recur_room r;
+    const struct recur_served *s = served_in(m, &h, &r);
     if (!s)
-        return false;
-    struct recur_room r = room_of(s, m->scratch);
-    if (m->scratch_bytes < r.bytes)
         return false;
     struct recur_weights w = weights_of(s, &r);
     struct recur_steps x = {a->from.x, r.x, a->length, a->rows, a->steps, a->from.in,
                             a->from.ldx, 0, a->reverse, 0, 0};
     struct recur_steps dy = {a->dy, r.dy, a->length, a->rows, a->steps, a->units, a->lddy, a->at,
                              a->reverse, 0, 0};
-    void *handle = m->recur->handle, *reserve = reserve_at(a->from.kept);
+    void *handle = m->recur->guest.handle, *reserve = reserve_at(a->from.kept);
     const char *call = "";
     int status = 0;
     w.cleared = r.gradients;

@@ -198,7 +198,6 @@ enum {
 #include "backend/acts.def"
 };
 #define ACT_NEEDS_Z(act) ((uint32_t)ACTS_AT_Z >> (act) & 1u)
-#include "backend/ops_padding.h"
 struct op_dense {
     DIMS(in);
     struct act y;              /* [rows][ldy] */
@@ -370,6 +369,21 @@ struct op_loss_value {
     uint32_t ld, ldd, kind, more;
     double delta, q;
 };
+enum { F1_CLASSES = 64 };
+/* The mean over some classes of 1 - F, with F = (2 sum w p t + 1) / (sum w p + sum w t + 1) over
+ * all rows, where p is the softmax of the logits, t is 1 in rows of the class and w their weights.
+ * The 1 makes F 1 for a class that no row has and no row is answered. The loss is that mean times
+ * sum w, which the optimiser divides by. part_loss, part_weight: as in op_loss_class, all in the
+ * first shard. */
+struct op_loss_f1 {
+    DIMS(classes);             /* at most F1_CLASSES */
+    struct act dlogits;        /* given always: it holds p meanwhile */
+    double *part_loss, *part_weight;
+    struct act logits;
+    const real *target, *weight;
+    uint64_t chosen;           /* bit c: class c counts; none above the classes */
+    uint32_t ld, ldd, more, pad;
+};
 
 /* The destination of answers, in machine memory, so that one routine serves every request. */
 enum answer_measure { MEASURE_NONE, MEASURE_CLASS, MEASURE_VALUE, MEASURE_RIGHT };
@@ -471,13 +485,7 @@ struct op_keep {
 #define KEEP_BEGIN(n, part)                                                                        \
     ((n) / KEEP_PARTS * (part) + (n) % KEEP_PARTS * (part) / KEEP_PARTS)
 
-#include "backend/ops_periodic.h"
-#include "backend/ops_ple.h"
-#include "backend/ops_view.h"
-#include "backend/ops_f1.h"
-#include "backend/ops_text.h"
+#include "backend/ops_inputs.h"
 #include "backend/ops_series.h"
-#include "backend/ops_attend.h"
-#include "backend/ops_conv.h"
 
 #endif

@@ -111,4 +111,134 @@ struct op_pool_back {
     uint32_t ldx, lddx, lddy, kind, add_dx, pad;
 };
 
+/* --- convolution over the steps, and random convolution features --- */
+
+/* y[t] = b + sum over taps k of x[t stride - before + k dilation] w[k], x 0 outside its sequence. A
+ * sequence of n steps gives n / stride, rounded up; after them y is 0. */
+struct convolution { uint32_t out, kernel, dilation, stride, before, steps; /* steps: of y */ };
+struct op_conv {
+    DIMS(in);                  /* steps: of x */
+    struct act y;              /* [rows * c.steps][out] */
+    struct act x;              /* [rows * steps][in] */
+    const real *w, *b;         /* [kernel][in][out], [out] */
+    const int32_t *length;     /* [rows]: of x */
+    struct convolution c;
+    uint32_t exact, pad;       /* exact: as of dense */
+};
+struct op_conv_back {
+    DIMS(in);
+    struct act dx;             /* none: not wanted */
+    real *dw, *db;             /* shard 0 */
+    struct act dy, x;
+    const real *w;
+    const int32_t *length;
+    struct convolution c;
+    uint32_t add_dx, more;
+};
+
+/* Random convolution features (MiniRocket, Dempster et al., 2021). A kernel has ROCKET_TAPS taps,
+ * `dilation` apart, of weight -1, but 2 at the three that `three` names. Kernel k at dilation d
+ * reads the sum of its channels (a channel of -1 is none), and answers at each step with zeros
+ * outside, or only if all of it is inside. Feature b of a kernel is the share of answers above bias
+ * b. */
+enum { ROCKET_TAPS = 9, ROCKET_KERNELS = 84, ROCKET_CHANNELS = 9 };
+struct rocket {
+    const real *bias;          /* [dilations][kernels][each] */
+    const real *channels;      /* [dilations][kernels][ROCKET_CHANNELS] */
+    const uint32_t *dilation;  /* [dilations] */
+    const uint8_t *three;      /* [kernels][4] */
+    uint32_t dilations, each;
+};
+#define ROCKET_FEATURES(of) ((of)->dilations * ROCKET_KERNELS * (of)->each)
+struct op_rocket {
+    DIMS(width);
+    struct act y;              /* [rows][features] */
+    struct act x;              /* [rows * steps][width] */
+    struct rocket of;
+    const int32_t *length;
+};
+/* True: kernel k answers at all steps: every second kernel, and kernels longer than the
+ * sequence. */
+#define rocket_padded(k, dilation, length)                                                         \
+    (((k) + (dilation)) % 2 == 0 || (length) <= (ROCKET_TAPS - 1) * (dilation))
+
+/* --- attention: positions, attention itself, pooling by weights --- */
+
+/* y[r][t] (= or +=) x[r][t + shift] + p[t]: x is 0 outside its steps, p from step `count` on. */
+struct op_position {
+    DIMS(width);
+    struct act y;              /* [rows * steps][width] */
+    struct act x;              /* [rows * x_steps][width] */
+    const real *p;             /* [count][width]; NULL: none */
+    uint32_t x_steps, count, add;
+    int32_t shift;
+};
+/* dp[t] (= or +=, with more) the sum of dy[r][t] over the rows, 0 past the steps. */
+struct op_position_back {
+    DIMS(width);
+    real *dp;                  /* [count][width], in one piece */
+    struct act dy;             /* [rows * steps][width] */
+    uint32_t count, more;
+};
+
+/* to[r] = (from[r] + more) / divide, rounded up */
+struct op_lengths {
+    DIMS(width);
+    int32_t *to;               /* [rows] */
+    const int32_t *from;
+    uint32_t more, divide;
+};
+
+/* Rotary positions (Su et al., 2021), in place: with turn[t][j] = cos, sin of pair j, the numbers
+ * a at j and b at half + j of each part of 2 half columns become a cos - b sin and b cos + a sin;
+ * back: the other way round. */
+struct op_rotary {
+    DIMS(width);               /* columns from 0 on that are turned */
+    struct act x;              /* [rows * steps][ld] */
+    const real *turn;          /* [steps][half][2] */
+    uint32_t ld, half, back, pad;
+};
+
+/* Self attention of several heads (Vaswani et al., 2017), each of width / heads columns:
+ * y[t] = sum over u of p[t][u] v[u], with p[t] the softmax over u of q[t] k[u] / root(columns of a
+ * head), u < length; causal: u <= t. After a sequence's end y is 0. The way forward may leave p in
+ * `kept`, in the machine's own layout; the way back reads it there. */
+struct op_attention {
+    DIMS(width);
+    void *kept;                /* of the size of its need, or NULL: p is computed again */
+    struct act y;              /* [rows * steps][width] */
+    struct act x;              /* [rows * steps][3 width]: q, k, v */
+    const int32_t *length;     /* [rows] */
+    uint32_t heads, causal;
+    uint32_t exact, pad;       /* exact: as of dense */
+};
+struct op_attention_back {
+    DIMS(width);
+    void *kept;                /* of op_attention */
+    struct act dx;             /* [rows * steps][3 width], overwritten */
+    real *room;                /* [rows * steps][2 heads] */
+    struct act dy, x;
+    const int32_t *length;
+    uint32_t heads, causal;
+};
+
+/* y = the sum over steps of share[t] x[t], with share the softmax of score over the steps of the
+ * sequence; 0 of one without steps. */
+struct op_weigh {
+    DIMS(width);
+    struct act y;              /* [rows][width] */
+    real *share;               /* [rows * steps], 0 in padding */
+    struct act x, score;       /* [rows * steps][width], [rows * steps] */
+    const int32_t *length;
+};
+struct op_weigh_back {
+    DIMS(width);
+    struct act dx;             /* [rows * steps][width]; none: not wanted */
+    struct act dscore;         /* [rows * steps] */
+    struct act dy, x;
+    const real *share;
+    const int32_t *length;
+    uint32_t add_dx, pad;
+};
+
 #endif

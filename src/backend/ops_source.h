@@ -1,4 +1,4 @@
-/* ops_source.h - the source of the rows of a batch. Part of ops.h. */
+/* ops_source.h - the source of the rows of a batch, and their padding. Part of ops.h. */
 #ifndef DNN_BACKEND_OPS_SOURCE_H
 #define DNN_BACKEND_OPS_SOURCE_H
 
@@ -30,5 +30,12 @@ struct source {
 
 /* An entry of source.index past the end of a sequence. */
 #define SOURCE_NONE UINT32_MAX
+
+/* Row i is step i % each of sequence i / each, padding from its length on. A machine may leave out
+ * the products of such rows and put 0 for them. length NULL: there is no padding. */
+struct padding {
+    const int32_t *length;     /* [rows / each] */
+    uint32_t each, pad;
+};
 
 #endif

@@ -2,175 +2,106 @@
  * The meaning of its numbers stands with the operation's cases. */
 #include "backend/cases/opcase.h"
 
+/* in: a fixed number, or width / part; out likewise (WIDTH: width). KEPT: a training may keep the
+ * activations in 16 bits; KEPT_BACK: their gradients as well. */
+enum kept { NOT_KEPT, KEPT, KEPT_BACK };
+#define WIDTH UINT32_MAX
+static const struct {
+    uint32_t part, in, out, kind, flags;
+    enum kept kept;
+} sizes[OP_COUNT] = {
+    /* numbers, a few categories, two classes, in permuted order */
+    [OP_gather] = {.part = 4, .out = 3, .kind = 2, .flags = CASE_SHUFFLE},
+    [OP_onehot] = {.in = 8}, /* categories */
+    [OP_embed] = {.in = 8, .out = 16},
+    [OP_embed_back] = {.in = 8, .out = 16},
+    [OP_ple] = {.part = 4, .kind = 14}, /* numbers with some 16 bins */
+    [OP_ple_wide] = {.part = 4, .kind = 14},
+    [OP_ple_dense] = {.in = 16, .out = WIDTH, .kind = 14},
+    [OP_ple_dense_back] = {.in = 16, .out = WIDTH, .kind = 14},
+    [OP_periodic] = {.part = 4},
+    [OP_periodic_back] = {.part = 4},
+    [OP_view_scale] = {.out = 8}, /* views */
+    [OP_view_scale_back] = {.out = 8},
+    [OP_view_mean] = {.in = 2, .out = 8},
+    [OP_text] = {.in = 32, .out = WIDTH, .kind = 2000}, /* 33 terms a row */
+    [OP_text_dense] = {.in = 32, .out = WIDTH, .kind = 2000},
+    [OP_text_dense_back] = {.in = 32, .out = WIDTH, .kind = 2000},
+    [OP_tokens] = {.in = 1, .out = 32}, /* of a text */
+    [OP_series] = {.in = 8, .out = 16}, /* channels, steps */
+    [OP_recur] = {.out = 16},
+    [OP_recur_back] = {.out = 16},
+    [OP_pool] = {.out = 16},
+    [OP_pool_back] = {.out = 16},
+    [OP_position] = {.out = 16},
+    [OP_position_back] = {.out = 16},
+    [OP_weigh] = {.out = 16},
+    [OP_weigh_back] = {.out = 16},
+    [OP_conv] = {.out = 16}, /* steps, of three taps */
+    [OP_conv_back] = {.out = 16},
+    [OP_lengths] = {.in = 1, .out = 16, .kind = 1},
+    [OP_rocket] = {.in = 8, .out = 16, .kind = 2}, /* channels, steps, thresholds */
+    [OP_rotary] = {.part = 8, .out = 16, .kind = 4}, /* steps, heads */
+    [OP_attention] = {.part = 4, .out = 64, .kind = 4}, /* steps, heads; a quarter of the rows */
+    [OP_attention_back] = {.part = 4, .out = 64, .kind = 4},
+    [OP_dense] = {.out = WIDTH, .kind = ACT_RELU, .flags = CASE_SHADOW, .kept = KEPT},
+    [OP_dense_back] = {.out = WIDTH, .kind = ACT_RELU, .flags = CASE_SHADOW, .kept = KEPT_BACK},
+    [OP_act] = {.kind = ACT_GELU, .kept = KEPT},
+    [OP_act_back] = {.kind = ACT_GELU, .kept = KEPT_BACK},
+    [OP_blend] = {.kind = ACT_GELU, .kept = KEPT},
+    [OP_blend_back] = {.kind = ACT_GELU, .kept = KEPT_BACK},
+    [OP_dropout] = {.kind = 1, .kept = KEPT},
+    [OP_add] = {.kept = KEPT},
+    [OP_bnorm_stats] = {.kept = KEPT},
+    [OP_bnorm] = {.kept = KEPT},
+    [OP_bnorm_sums] = {.kept = KEPT_BACK},
+    [OP_bnorm_back] = {.kept = KEPT_BACK},
+    [OP_lnorm] = {.kept = KEPT},
+    [OP_lnorm_back] = {.kept = KEPT_BACK},
+    [OP_score] = {.in = 2, .kind = 1}, /* two classes, by their loss */
+    [OP_loss_class] = {.in = 2},
+    [OP_loss_f1] = {.in = 2},
+    [OP_loss_value] = {.in = 1, .kind = VALUE_MSE},
+    [OP_sgd] = {.flags = CASE_SHADOW},
+    [OP_rmsprop] = {.flags = CASE_SHADOW},
+    [OP_adam] = {.flags = CASE_SHADOW},
+};
+
+/* Parameters: a weight of 37 columns, and `in` more. */
+static bool of_weights(enum op_id op)
+{
+    return op == OP_norm2 || op == OP_sgd || op == OP_rmsprop || op == OP_adam;
+}
+
 struct opcase opcase_sized(enum op_id op, uint32_t rows, uint32_t width)
 {
-    struct opcase c = {.op = op, .rows = rows, .in = width};
-    switch ((int)op) {
-    case OP_gather: /* numbers, a few categories, two classes, in permuted order */
-        c.in = width / 4;
-        c.out = 3;
-        c.kind = 2;
-        c.flags = CASE_SHUFFLE;
-        break;
-    case OP_onehot: /* `in` categories, with an embedding `out` wide */
-        c.in = 8;
-        break;
-    case OP_embed:
-    case OP_embed_back:
-        c.in = 8;
-        c.out = 16;
-        break;
-    case OP_ple:
-    case OP_ple_wide: /* numbers with some 16 bins */
-        c.in = width / 4;
-        c.kind = 14;
-        break;
-    case OP_periodic:
-    case OP_periodic_back:
-        c.in = width / 4;
-        break;
-    case OP_ple_dense:
-    case OP_ple_dense_back:
-        c.in = 16;
-        c.kind = 14;
-        c.out = width;
-        break;
-    case OP_view_scale: /* of 8 views */
-    case OP_view_scale_back:
-        c.out = 8;
-        break;
-    case OP_view_mean:
-        c.in = 2;
-        c.out = 8;
-        break;
-    case OP_text: /* 33 terms a row */
-    case OP_text_dense:
-    case OP_text_dense_back:
-        c.in = 32;
-        c.kind = 2000;
-        c.out = width;
-        break;
-    case OP_tokens: /* 32 of a text */
-        c.in = 1;
-        c.out = 32;
-        break;
-    case OP_series: /* eight channels of 16 steps */
-        c.in = 8;
-        c.out = 16;
-        break;
-    case OP_recur:
-    case OP_recur_back:
-    case OP_pool:
-    case OP_pool_back:
-    case OP_position:
-    case OP_position_back:
-    case OP_weigh:
-    case OP_weigh_back:
-        c.out = 16;
-        break;
-    case OP_lengths:
-        c.in = 1;
-        c.out = 16;
-        c.kind = 1;
-        break;
-    case OP_conv: /* 16 steps, three taps */
-    case OP_conv_back:
-        c.out = 16;
-        break;
-    case OP_rocket: /* eight channels of 16 steps, two thresholds */
-        c.in = 8;
-        c.out = 16;
-        c.kind = 2;
-        break;
-    case OP_rotary: /* four heads, 16 steps */
-        c.in = width < 8 ? 1 : width / 8;
-        c.out = 16;
-        c.kind = 4;
-        break;
-    case OP_attention: /* four heads, 64 steps, a quarter of the rows */
-    case OP_attention_back:
+    uint32_t part = sizes[op].part ? width / sizes[op].part : width;
+    struct opcase c = {.op = op, .rows = rows, .in = sizes[op].in ? sizes[op].in : part,
+                       .out = sizes[op].out == WIDTH ? width : sizes[op].out,
+                       .kind = sizes[op].kind, .flags = sizes[op].flags};
+    bool heads = op == OP_attention || op == OP_attention_back;
+    if (heads)
         c.rows = rows < 4 ? 1 : rows / 4;
-        c.in = width < 4 ? 1 : width / 4;
-        c.out = 64;
-        c.kind = 4;
-        break;
-    case OP_dense:
-    case OP_dense_back:
-        c.out = width;
-        c.kind = ACT_RELU;
-        c.flags = CASE_SHADOW;
-        break;
-    case OP_act:
-    case OP_act_back:
-    case OP_blend:
-    case OP_blend_back:
-        c.kind = ACT_GELU;
-        break;
-    case OP_score: /* two classes, by their loss */
-        c.kind = 1;
-        c.in = 2;
-        break;
-    case OP_loss_class:
-    case OP_loss_f1:
-        c.in = 2;
-        break;
-    case OP_loss_value:
+    if ((heads || op == OP_rotary) && c.in == 0)
         c.in = 1;
-        c.kind = VALUE_MSE;
-        break;
-    case OP_norm2: /* about width * width parameters in that many shards */
-    case OP_sgd:
-    case OP_rmsprop:
-    case OP_adam:
-        c.rows = plan_shards(rows);
+    if (of_weights(op)) /* about width * width parameters */
         c.out = width * width / 37;
-        c.flags = op == OP_norm2 ? 0 : CASE_SHADOW;
-        break;
-    case OP_advance:
+    if (of_weights(op) || op == OP_advance)
         c.rows = plan_shards(rows);
-        break;
-    case OP_keep: /* number of parameters of a layer of that width */
+    if (op == OP_keep) { /* number of parameters of a layer of that width */
         c.rows = 0;
         c.in = width * width;
-        break;
-    case OP_dropout:
-        c.kind = 1;
-        break;
-    default: break;
     }
     return c;
 }
 
 double opcase_items(const struct opcase *c)
 {
-    if (c->op == OP_norm2 || c->op == OP_sgd || c->op == OP_rmsprop || c->op == OP_adam)
+    if (of_weights(c->op))
         return (double)c->out * 37 + c->in; /* parameters */
     if (c->op == OP_keep)
         return c->in;
     return c->op == OP_advance ? 1 : c->rows; /* a step; rows */
-}
-
-/* Operations whose activations a training may keep in 16 bits. Negative: not; else whether it has
- * gradients of them as well. */
-static int goes_back(enum op_id op)
-{
-    switch ((int)op) {
-    case OP_dense:
-    case OP_act:
-    case OP_blend:
-    case OP_dropout:
-    case OP_add:
-    case OP_bnorm_stats:
-    case OP_bnorm:
-    case OP_lnorm: return 0;
-    case OP_dense_back:
-    case OP_act_back:
-    case OP_blend_back:
-    case OP_bnorm_sums:
-    case OP_bnorm_back:
-    case OP_lnorm_back: return 1;
-    default: return -1;
-    }
 }
 
 /* Sets the form of the case if the machine gives all its activations the same one. */
@@ -179,9 +110,9 @@ void opcase_keep(struct opcase *c, const struct machine *m)
     bool product = c->op == OP_dense || c->op == OP_dense_back;
     uint32_t widths[] = {c->in, product ? c->out : c->in};
     uint32_t form = machine_act_form(m, c->rows, c->in, false);
-    bool same = goes_back(c->op) >= 0;
+    bool same = sizes[c->op].kept != NOT_KEPT;
     for (int i = 0; i < 2; i++)
-        for (int back = 0; back <= goes_back(c->op); back++)
+        for (int back = 0; back <= (sizes[c->op].kept == KEPT_BACK); back++)
             same = same && machine_act_form(m, c->rows, widths[i], back) == form;
     if (same)
         c->form = form;

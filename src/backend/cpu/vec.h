@@ -1,11 +1,9 @@
-/* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One source
- * (vec_math.h, vec_product.h, vec_sparse.h, vec_layer.h, vec_hot.h, vec_ple.h, vec_blend.h,
- * vec_recur.h, vec_attend.h, vec_rocket.h, vec_dropout.h, vec_param.h) is compiled three times over
- * 16 lanes: as plain C, AVX2 (two registers) and AVX-512 (one). The order of operations is the
- * source's, so all three give the same bits. Every product is a chain of fused multiply-adds in the
- * order of k, one chain for each output: the bits of a row depend on that row alone, not on its
- * place, its neighbours or the blocking. In the gradient build (real is double) only plain C
- * exists. */
+/* vec.h - the arithmetic of the CPU machine's operations, once for each instruction set. One
+ * source, the headers of vec_table.h, is compiled three times over 16 lanes: as plain C, AVX2 (two
+ * registers) and AVX-512 (one). The order of operations is the source's, so all three give the same
+ * bits. Every product is a chain of fused multiply-adds in the order of k, one chain for each
+ * output: the bits of a row depend on that row alone, not on its place, its neighbours or the
+ * blocking. In the gradient build (real is double) only plain C exists. */
 #ifndef DNN_BACKEND_VEC_H
 #define DNN_BACKEND_VEC_H
 

@@ -1,5 +1,5 @@
 /* vec_blend.h - a column's own weight on its activation, or on the column itself, over 16 lanes.
- * Included by the vec_*.c.
+ * Included by vec_table.h.
  *
  * y = x + w (f(x) - x), so dx = dy (1 + w (f'(x) - 1)) and dw = sum dy (f(x) - x). Without an
  * activation y = w x, dx = dy w and dw = sum dy x. */

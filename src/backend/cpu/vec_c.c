@@ -204,16 +204,4 @@ static inline void w_put(uint32_t *bits, w8 c0, w8 c1, w8 c2, w8 c3)
     }
 }
 
-#include "backend/cpu/vec_math.h"
-#include "backend/cpu/vec_product.h"
-#include "backend/cpu/vec_sparse.h"
-#include "backend/cpu/vec_layer.h"
-#include "backend/cpu/vec_hot.h"
-#include "backend/cpu/vec_ple.h"
-#include "backend/cpu/vec_blend.h"
-#include "backend/cpu/vec_recur.h"
-#include "backend/cpu/vec_attend.h"
-#include "backend/cpu/vec_rocket.h"
-#include "backend/cpu/vec_dropout.h"
-#include "backend/cpu/vec_param.h"
 #include "backend/cpu/vec_table.h"

@@ -1,4 +1,4 @@
-/* vec_dropout.h - dropout over 16 lanes. Included by the vec_*.c.
+/* vec_dropout.h - dropout over 16 lanes. Included by vec_table.h.
  *
  * The random bits are rng_bits (base/rng.h): Philox4x32-10, eight counters side by side in words of
  * 64 bits. Only the lower half of a word counts, since w_mul reads lower halves: a round is two

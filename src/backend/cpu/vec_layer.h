@@ -1,5 +1,5 @@
 /* vec_layer.h - activations, normalisation and the classification loss over 16 lanes.
- * Included by the vec_*.c. */
+ * Included by vec_table.h. */
 #ifndef DNN_BACKEND_VEC_LAYER_H
 #define DNN_BACKEND_VEC_LAYER_H
 

@@ -1,5 +1,4 @@
-/* vec_math.h - exp, log, tanh, erf and the activations over 16 lanes. Included by vec_c.c,
- * vec_avx2.c and vec_avx512.c.
+/* vec_math.h - exp, log, tanh, erf and the activations over 16 lanes. Included by vec_table.h.
  *
  * Argument reduction is Cody and Waite's (Software Manual for the Elementary Functions, 1980). The
  * polynomials were fitted for this program, over Chebyshev nodes in 40-digit arithmetic:

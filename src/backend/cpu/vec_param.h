@@ -1,4 +1,4 @@
-/* vec_param.h - operations on parameters and gradients, over 16 lanes. Included by the vec_*.c. */
+/* vec_param.h - operations on parameters and gradients, over 16 lanes. Included by vec_table.h. */
 #ifndef DNN_BACKEND_VEC_PARAM_H
 #define DNN_BACKEND_VEC_PARAM_H
 

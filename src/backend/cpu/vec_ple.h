@@ -1,4 +1,4 @@
-/* vec_ple.h - piecewise-linear numbers of a dense layer, over 16 lanes. Included by the vec_*.c. */
+/* vec_ple.h - piecewise-linear numbers of a dense layer, over 16 lanes. Included by vec_table.h. */
 #ifndef DNN_BACKEND_VEC_PLE_H
 #define DNN_BACKEND_VEC_PLE_H
 

@@ -1,4 +1,4 @@
-/* vec_product.h - matrix products over 16 lanes. Included by the vec_*.c. Each output is one chain
+/* vec_product.h - matrix products over 16 lanes. Included by vec_table.h. Each output is one chain
  * of fused multiply-adds in the order of k (for `outer`, of the rows), so blocking changes speed
  * and no bit. */
 #ifndef DNN_BACKEND_VEC_PRODUCT_H

@@ -1,7 +1,7 @@
-/* vec_recur.h - one step of a recurrent layer for one row, over 16 lanes. Formulas: ops_series.h.
- * Included by the vec_*.c. */
-#ifndef DNN_BACKEND_VEC_RECUR_H
-#define DNN_BACKEND_VEC_RECUR_H
+/* vec_series.h - sequences, over 16 lanes: one step of a recurrent layer for one row, the softmax
+ * of attention, random convolution features. Formulas: ops_series.h. Included by vec_table.h. */
+#ifndef DNN_BACKEND_VEC_SERIES_H
+#define DNN_BACKEND_VEC_SERIES_H
 
 /* s (1 - s), the derivative of s = sigmoid */
 INLINE v16 sigmoid_slope(v16 s)
@@ -84,6 +84,63 @@ static void gru_back(const struct cell_back *c)
         store_run(gates + 3 * n + j, v_mul(dn, r), size);
         store_run(c->dh + j, v_mul(dh, z), size);
     }
+}
+
+/* --- attention --- */
+
+static void softmax_row(real *s, size_t n, real scale)
+{
+    v16 high = v_set(s[0]), sum = v_set(0), factor = v_set(scale);
+    for (size_t j = 0; j + LANES <= n; j += LANES)
+        high = v_max(v_load(s + j), high);
+    real most = v_most(high);
+    for (size_t j = n / LANES * LANES; j < n; j++)
+        most = s[j] > most ? s[j] : most;
+    high = v_set(most);
+    RUN(j, n, size) {
+        v16 y = v_exp(v_mul(v_sub(GET(s + j, size), high), factor));
+        store_run(s + j, y, size);
+        sum = v_add(sum, size == LANES ? y : GET(s + j, size));
+    }
+    factor = v_set(1 / v_sum(sum));
+    RUN(j, n, size)
+        store_run(s + j, v_mul(GET(s + j, size), factor), size);
+}
+
+static void softmax_row_back(real *d, const real *p, size_t n, real scale)
+{
+    v16 sum = v_set(0), factor = v_set(scale);
+    RUN(j, n, size)
+        sum = v_fma(GET(d + j, size), GET(p + j, size), sum);
+    sum = v_set(v_sum(sum));
+    RUN(j, n, size)
+        store_run(d + j,
+                  v_mul(v_mul(v_sub(GET(d + j, size), sum), GET(p + j, size)), factor), size);
+}
+
+/* --- random convolution features --- */
+
+static void rocket_taps(real *y, const real *s, size_t n, size_t dilation, const uint8_t *three)
+{
+    RUN(t, n, size) {
+        v16 sum = GET(s + t, size), a = GET(s + t + three[0] * dilation, size);
+        for (size_t j = 1; j < ROCKET_TAPS; j++)
+            sum = v_add(sum, GET(s + t + j * dilation, size));
+        a = v_add(a, GET(s + t + three[1] * dilation, size));
+        a = v_add(a, GET(s + t + three[2] * dilation, size));
+        store_run(y + t, v_sub(v_add(v_add(a, a), a), sum), size);
+    }
+}
+
+static uint32_t rocket_above(const real *y, size_t n, real bias)
+{
+    v16 least = v_set(bias);
+    uint32_t count = 0;
+    for (size_t t = 0; t + LANES <= n; t += LANES)
+        count += (uint32_t)__builtin_popcount(m_bits(v_gt(v_load(y + t), least)));
+    for (size_t t = n / LANES * LANES; t < n; t++)
+        count += y[t] > bias;
+    return count;
 }
 
 #endif
