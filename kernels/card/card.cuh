@@ -21,6 +21,15 @@ struct block {
     enum memory_kind kind;
 };
 struct pinned { char *at; size_t bytes; bool plain; }; /* plain: it could not be pinned */
+struct card_memory {
+    struct block *blocks;
+    size_t block_count, block_room;
+    struct pinned *pins;
+    size_t pin_count, pin_room;
+    uint64_t limit, allocated, peak; /* bytes */
+    uint64_t allocated_of[MEMORY_KINDS], peak_of[MEMORY_KINDS]; /* peak_of: the parts of `peak` */
+    bool unpinned;                   /* some memory could not be pinned: said once */
+};
 
 /* A line of transfers. Bytes that are not pinned pass through `stage`. */
 enum { STAGE_BYTES = 1 << 20, STAGE_PENDING = 64 };
@@ -40,7 +49,7 @@ struct slot {
  * operations, from op to until. */
 struct given { const char *op, *kernel, *until; uint32_t count; };
 
-struct cuda_routine; /* cuda_graph.cu */
+struct cuda_routine; /* cuda_routine.cu */
 struct card {
     struct machine head;
     struct cuda_runtime *runtime;
@@ -55,12 +64,7 @@ struct card {
     cudaEvent_t issued;
     cudaEvent_t *marks;    /* [MACHINE_MARKS], each created at first use; NULL: none yet */
     struct slot slots[MACHINE_SLOTS];
-    struct block *blocks;
-    size_t block_count, block_room;
-    struct pinned *pins;
-    size_t pin_count, pin_room;
-    uint64_t limit, allocated, peak;
-    uint64_t allocated_of[MEMORY_KINDS], peak_of[MEMORY_KINDS]; /* peak_of: the parts of `peak` */
+    struct card_memory memory;
     /* Numbers of the newest work given to the stream and of the newest known to be done. */
     uint64_t work, done;
     const char *op;        /* the operation whose kernels are launched; NULL: none, or several */
@@ -71,7 +75,6 @@ struct card {
     void *scratch;         /* the largest so far; older ones live on in routines */
     size_t scratch_bytes;
     struct cuda_routine *recorded; /* the routine being recorded, or NULL */
-    bool unpinned;         /* some memory could not be pinned: said once */
     bool no_graphs;        /* graphs failed: said once */
     bool capturing;
     cudaError_t capture_failed; /* the first launch that did */

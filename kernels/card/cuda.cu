@@ -48,7 +48,7 @@ static struct machine *cuda_open(const struct machine_options *o, struct err *e)
     }
     cuda_precision(m, o->precision);
     m->guests = o->guests;
-    m->limit = machine_limit(o, m->device.total);
+    m->memory.limit = machine_limit(o, m->device.total);
     m->longest = m->patience = patience();
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     m->one_by_one = m->no_graphs = blocking && strcmp(blocking, "1") == 0;
@@ -102,9 +102,9 @@ static void cuda_describe(const struct machine *machine, struct machine_info *to
     to->index = (uint32_t)m->device.index;
     to->count = (uint32_t)m->device.count;
     to->total = m->device.total;
-    to->allocated = m->allocated;
-    to->peak = m->peak;
-    memcpy(to->peak_of, m->peak_of, sizeof to->peak_of);
+    to->allocated = m->memory.allocated;
+    to->peak = m->memory.peak;
+    memcpy(to->peak_of, m->memory.peak_of, sizeof to->peak_of);
     to->free = cuda_gone(m) ? 0 : cuda_device_free(m->runtime);
 }
 

@@ -76,7 +76,7 @@ bool cuda_full(const struct card *m, const char *what, const char *why, struct e
 {
     uint64_t left = cuda_device_free(m->runtime);
     err_set(e, ERR_GPU_MEMORY, "GPU %d (%s): no room for %s: %s in use, %s of %s free%s",
-            m->device.index, text_quote_z(m->device.name), what, text_bytes(m->allocated),
+            m->device.index, text_quote_z(m->device.name), what, text_bytes(m->memory.allocated),
             text_bytes(left), text_bytes(m->device.total), why);
     return err_help(e, "lower train.batch_size or backend.predict_batch_size, or wait until others "
                        "have left the card");

@@ -13,32 +13,32 @@ extern "C" {
 
 /* --- on the device --- */
 
-static struct block *block_add(struct card *m)
+static struct block *block_add(struct card_memory *of)
 {
-    if (m->block_count == m->block_room) {
-        m->block_room = m->block_room ? 2 * m->block_room : 64;
-        m->blocks = (struct block *)mem_grow(m->blocks, m->block_room, sizeof *m->blocks);
+    if (of->block_count == of->block_room) {
+        of->block_room = of->block_room ? 2 * of->block_room : 64;
+        of->blocks = (struct block *)mem_grow(of->blocks, of->block_room, sizeof *of->blocks);
     }
-    struct block *b = &m->blocks[m->block_count++];
+    struct block *b = &of->blocks[of->block_count++];
     *b = block{};
     return b;
 }
 
 static void block_free(struct card *m, struct block *b)
 {
-    m->allocated -= b->bytes;
-    m->allocated_of[b->kind] -= b->bytes;
+    m->memory.allocated -= b->bytes;
+    m->memory.allocated_of[b->kind] -= b->bytes;
     if (!cuda_gone(m))
         CUDA(m, Free, (b->at));
-    *b = m->blocks[--m->block_count];
+    *b = m->memory.blocks[--m->memory.block_count];
 }
 
 static bool drop_spares(struct card *m)
 {
     bool any = false;
-    for (size_t i = m->block_count; i-- > 0;)
-        if (m->blocks[i].mapped && m->blocks[i].uses == 0) {
-            block_free(m, &m->blocks[i]);
+    for (size_t i = m->memory.block_count; i-- > 0;)
+        if (m->memory.blocks[i].mapped && m->memory.blocks[i].uses == 0) {
+            block_free(m, &m->memory.blocks[i]);
             any = true;
         }
     return any;
@@ -55,11 +55,11 @@ void *cuda_allocate(struct card *m, size_t bytes, struct err *e)
 {
     void *at = NULL;
     cuda_watch_limit(m->runtime->watch, m->longest); /* no estimate of its time */
-    if (m->allocated + bytes > m->limit && drop_spares(m) && cuda_lost(m)) {
+    if (m->memory.allocated + bytes > m->memory.limit && drop_spares(m) && cuda_lost(m)) {
         *e = m->head.failure;
         return NULL;
     }
-    if (m->allocated + bytes > m->limit) {
+    if (m->memory.allocated + bytes > m->memory.limit) {
         too_much(m, bytes, ", within backend.memory_limit_gb and memory_fraction", e);
         return NULL;
     }
@@ -79,24 +79,24 @@ void *cuda_allocate(struct card *m, size_t bytes, struct err *e)
         return NULL;
     }
     m->work++;
-    struct block *b = block_add(m);
+    struct block *b = block_add(&m->memory);
     b->at = at;
     b->bytes = bytes;
     b->kind = m->head.kind;
-    m->allocated += bytes;
-    m->allocated_of[b->kind] += bytes;
-    if (m->allocated > m->peak) {
-        m->peak = m->allocated;
-        memcpy(m->peak_of, m->allocated_of, sizeof m->peak_of);
+    m->memory.allocated += bytes;
+    m->memory.allocated_of[b->kind] += bytes;
+    if (m->memory.allocated > m->memory.peak) {
+        m->memory.peak = m->memory.allocated;
+        memcpy(m->memory.peak_of, m->memory.allocated_of, sizeof m->memory.peak_of);
     }
     return at;
 }
 
 static struct block *block_at(struct card *m, const void *at)
 {
-    for (size_t i = 0; i < m->block_count; i++)
-        if (m->blocks[i].at == at)
-            return &m->blocks[i];
+    for (size_t i = 0; i < m->memory.block_count; i++)
+        if (m->memory.blocks[i].at == at)
+            return &m->memory.blocks[i];
     return NULL;
 }
 
@@ -123,10 +123,10 @@ bool cuda_pin(struct card *m, struct pinned *p, size_t bytes)
     if (p->plain) {
         call_GetLastError(m->runtime); /* this one is dealt with */
         at = mem_alloc(bytes, 1);
-        if (!m->unpinned)
+        if (!m->memory.unpinned)
             log_note("dnn_gpu: the driver could not pin %s of the host's memory; transfers are "
                      "slower", text_bytes(bytes));
-        m->unpinned = true;
+        m->memory.unpinned = true;
     } else if (!cuda_good(m, code, "cudaHostAlloc")) {
         return false;
     }
@@ -147,6 +147,7 @@ void cuda_unpin(struct card *m, struct pinned *p)
 void *cuda_host_alloc(struct machine *machine, size_t bytes, struct err *e)
 {
     struct card *m = card_of(machine);
+    struct card_memory *of = &m->memory;
     struct pinned got = {};
     cuda_watch_limit(m->runtime->watch, m->longest);
     if (!cuda_pin(m, &got, bytes)) {
@@ -154,21 +155,21 @@ void *cuda_host_alloc(struct machine *machine, size_t bytes, struct err *e)
         return NULL;
     }
     memset(got.at, 0, bytes);
-    if (m->pin_count == m->pin_room) {
-        m->pin_room = m->pin_room ? 2 * m->pin_room : 16;
-        m->pins = (struct pinned *)mem_grow(m->pins, m->pin_room, sizeof *m->pins);
+    if (of->pin_count == of->pin_room) {
+        of->pin_room = of->pin_room ? 2 * of->pin_room : 16;
+        of->pins = (struct pinned *)mem_grow(of->pins, of->pin_room, sizeof *of->pins);
     }
-    m->pins[m->pin_count++] = got;
+    of->pins[of->pin_count++] = got;
     return got.at;
 }
 
 void cuda_host_release(struct machine *machine, void *memory)
 {
     struct card *m = card_of(machine);
-    for (size_t i = 0; i < m->pin_count; i++)
-        if (m->pins[i].at == memory) {
-            struct pinned gone = m->pins[i];
-            m->pins[i] = m->pins[--m->pin_count];
+    for (size_t i = 0; i < m->memory.pin_count; i++)
+        if (m->memory.pins[i].at == memory) {
+            struct pinned gone = m->memory.pins[i];
+            m->memory.pins[i] = m->memory.pins[--m->memory.pin_count];
             cuda_unpin(m, &gone);
             return;
         }
@@ -177,9 +178,9 @@ void cuda_host_release(struct machine *machine, void *memory)
 bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes)
 {
     const char *begin = (const char *)at;
-    for (size_t i = 0; i < m->pin_count; i++)
-        if (!m->pins[i].plain && begin >= m->pins[i].at &&
-            begin + bytes <= m->pins[i].at + m->pins[i].bytes)
+    for (size_t i = 0; i < m->memory.pin_count; i++)
+        if (!m->memory.pins[i].plain && begin >= m->memory.pins[i].at &&
+            begin + bytes <= m->memory.pins[i].at + m->memory.pins[i].bytes)
             return true;
     return false;
 }
@@ -188,8 +189,8 @@ bool cuda_is_pinned(const struct card *m, const void *at, size_t bytes)
 
 static struct block *block_lent(struct card *m, const void *host, size_t bytes)
 {
-    for (size_t i = 0; i < m->block_count; i++) {
-        struct block *b = &m->blocks[i];
+    for (size_t i = 0; i < m->memory.block_count; i++) {
+        struct block *b = &m->memory.blocks[i];
         if (b->mapped && b->uses && b->host == host && b->host_bytes == bytes)
             return b;
     }
@@ -199,8 +200,8 @@ static struct block *block_lent(struct card *m, const void *host, size_t bytes)
 /* A spare block that these bytes fill to a quarter or more. */
 static struct block *block_spare(struct card *m, size_t bytes)
 {
-    for (size_t i = 0; i < m->block_count; i++) {
-        struct block *b = &m->blocks[i];
+    for (size_t i = 0; i < m->memory.block_count; i++) {
+        struct block *b = &m->memory.blocks[i];
         if (b->mapped && !b->uses && b->bytes >= bytes && b->bytes / 4 <= bytes)
             return b;
     }
@@ -248,7 +249,8 @@ uint64_t cuda_bytes_free(struct machine *machine)
 {
     const struct card *m = card_of(machine);
     uint64_t left = cuda_device_free(m->runtime);
-    uint64_t allowed = m->limit > m->allocated ? m->limit - m->allocated : 0;
+    uint64_t limit = m->memory.limit, taken = m->memory.allocated;
+    uint64_t allowed = limit > taken ? limit - taken : 0;
     return left < allowed ? left : allowed;
 }
 
@@ -256,16 +258,16 @@ uint64_t cuda_bytes_free(struct machine *machine)
 
 void cuda_memory_close(struct card *m)
 {
-    const uint64_t *of = m->peak_of;
-    if (m->peak)
+    const uint64_t *of = m->memory.peak_of;
+    if (m->memory.peak)
         log_info("dnn_gpu: at most %llu bytes of GPU %d were taken: weights %llu, state %llu, "
-                 "activations %llu, data %llu", (unsigned long long)m->peak, m->device.index,
+                 "activations %llu, data %llu", (unsigned long long)m->memory.peak, m->device.index,
                  (unsigned long long)of[MEMORY_WEIGHTS], (unsigned long long)of[MEMORY_STATE],
                  (unsigned long long)of[MEMORY_ACTIVATIONS], (unsigned long long)of[MEMORY_DATA]);
-    for (size_t i = 0; i < m->pin_count; i++)
-        cuda_unpin(m, &m->pins[i]);
-    for (size_t i = 0; i < m->block_count && !cuda_gone(m); i++)
-        call_Free(m->runtime, m->blocks[i].at);
-    mem_free(m->blocks);
-    mem_free(m->pins);
+    for (size_t i = 0; i < m->memory.pin_count; i++)
+        cuda_unpin(m, &m->memory.pins[i]);
+    for (size_t i = 0; i < m->memory.block_count && !cuda_gone(m); i++)
+        call_Free(m->runtime, m->memory.blocks[i].at);
+    mem_free(m->memory.blocks);
+    mem_free(m->memory.pins);
 }

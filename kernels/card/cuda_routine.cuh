@@ -4,19 +4,8 @@
 
 #include "card/card.cuh"
 
-/* --- operations: cuda_ops.cu --- */
-
-/* Launches the kernels of one operation. */
-void cuda_run(struct card *m, enum op_id op, const void *arguments);
-/* Launches the first operation, or the first few as one fused group; returns how many. */
-uint32_t cuda_run_front(struct card *m, const struct kernel_op *ops, uint32_t count);
 void cuda_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n);
 bool cuda_reserve_bytes(struct machine *m, uint64_t bytes, struct err *e);
-/* Makes room for the operation's scratch. */
-bool cuda_reserve(struct card *m, enum op_id op, const void *arguments);
-
-/* --- routines: cuda_graph.cu --- */
-
 void cuda_issue(struct machine *m, enum op_id op, const void *arguments);
 void cuda_record(struct machine *m);
 struct routine *cuda_stop(struct machine *m);

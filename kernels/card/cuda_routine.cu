@@ -1,8 +1,11 @@
-/* cuda_graph.cu - routines as CUDA graphs. A routine has graphs of 1, 8 and 64 rounds of its
- * operations, and of a whole epoch if the same number of rounds was asked for twice in a row. A
- * graph is made at its first use. Without graphs the operations are issued one by one. */
+/* cuda_routine.cu - operations, with their shared scratch, and routines as CUDA graphs. A routine
+ * has graphs of 1, 8 and 64 rounds of its operations, and of a whole epoch if the same number of
+ * rounds was asked for twice in a row. A graph is made at its first use. Without graphs the
+ * operations are issued one by one. */
 #include <string.h>
 
+#include "card/cuda_guests.cuh"
+#include "card/cuda_memory.cuh"
 #include "card/cuda_routine.cuh"
 
 extern "C" {
@@ -10,6 +13,70 @@ extern "C" {
 #include "base/log.h"
 #include "base/mem.h"
 }
+
+/* --- operations: kernels.h launches their kernels --- */
+
+void cuda_need(const struct machine *m, enum op_id op, const void *arguments, struct need *n)
+{
+    uint64_t besides = cuda_guest_scratch(card_of(m), op);
+    kernels_need((uint32_t)op, arguments, n);
+    if (n->scratch < besides)
+        n->scratch = besides;
+    cuda_recur_need(card_of(m), op, arguments, n);
+}
+
+/* Routines hold the address of the scratch: a block that became too small lives as long as the
+ * machine, and the new one is at least twice as large. */
+bool cuda_reserve_bytes(struct machine *machine, uint64_t bytes, struct err *e)
+{
+    struct card *m = card_of(machine);
+    if (bytes <= m->scratch_bytes)
+        return true;
+    machine->kind = MEMORY_ACTIVATIONS;
+    void *scratch = cuda_allocate(m, bytes, e);
+    if (!scratch)
+        return false;
+    m->scratch = scratch;
+    m->scratch_bytes = bytes;
+    return true;
+}
+
+static bool reserve(struct card *m, enum op_id op, const void *arguments)
+{
+    struct need n = {};
+    struct err e = {};
+    cuda_need(&m->head, op, arguments, &n);
+    if (n.scratch <= m->scratch_bytes)
+        return true;
+    bool good = cuda_reserve_bytes(
+        &m->head, n.scratch > 2 * m->scratch_bytes ? n.scratch : 2 * m->scratch_bytes, &e);
+    if (!good)
+        cuda_fail(m, &e);
+    return good;
+}
+
+/* a guest library may serve it without a kernel */
+static void begin(struct card *m, enum op_id op)
+{
+    if (!m->capturing)
+        m->last = {op_name(op), NULL, NULL, 1};
+}
+
+static void run(struct card *m, enum op_id op, const void *arguments)
+{
+    begin(m, op);
+    m->op = op_name(op);
+    kernels_issue(&m->head, (uint32_t)op, arguments, m->products, m->scratch);
+    m->op = NULL;
+}
+
+static uint32_t run_front(struct card *m, const struct kernel_op *ops, uint32_t count)
+{
+    begin(m, (enum op_id)ops[0].op);
+    return kernels_issue_front(&m->head, ops, count, m->products, m->scratch);
+}
+
+/* --- recorded down --- */
 
 static const uint32_t unrolled[] = {1, 8, 64};
 enum { WHOLE = 3, SIZES, WHOLE_MOST = 4096 }; /* WHOLE_MOST: operations in an epoch's graph */
@@ -23,16 +90,14 @@ struct cuda_routine {
     cudaGraphExec_t graphs[SIZES];
 };
 
-/* --- recorded down --- */
-
 void cuda_issue(struct machine *machine, enum op_id op, const void *arguments)
 {
     struct card *m = card_of(machine);
     if (m->recorded)
         op_list_add(&m->recorded->list, op, arguments);
-    else if (cuda_reserve(m, op, arguments)) {
+    else if (reserve(m, op, arguments)) {
         m->work++;
-        cuda_run(m, op, arguments);
+        run(m, op, arguments);
     }
 }
 
@@ -47,7 +112,7 @@ struct routine *cuda_stop(struct machine *machine)
     struct cuda_routine *r = m->recorded;
     m->recorded = NULL;
     for (uint32_t i = 0; i < r->list.count; i++) /* a capture cannot reserve */
-        if (!cuda_reserve(m, r->list.ops[i].op, op_list_at(&r->list, i))) {
+        if (!reserve(m, r->list.ops[i].op, op_list_at(&r->list, i))) {
             r->head.machine = machine;
             cuda_drop(machine, &r->head);
             return NULL;
@@ -83,7 +148,7 @@ static void issue_all(struct card *m, struct cuda_routine *r)
         uint32_t n = 0;
         for (; n < KERNEL_FRONT && i + n < r->list.count; n++)
             front[n] = {(uint32_t)r->list.ops[i + n].op, op_list_at(&r->list, i + n)};
-        n = cuda_run_front(m, front, n);
+        n = run_front(m, front, n);
         i += n;
         r->path.pieces++;
         r->path.longest = n > r->path.longest ? n : r->path.longest;
