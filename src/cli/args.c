@@ -66,10 +66,10 @@ const struct arg_option json_options[] = {
 const struct arg_option *args_option(const struct command *c, size_t at)
 {
     const struct arg_option *const tables[] = {c->options,
-                                               c->has_config ? config_options : NULL,
-                                               c->reads ? reading_options : NULL,
-                                               c->computes ? compute_options : NULL,
-                                               c->has_json ? json_options : NULL,
+                                               c->flags & COMMAND_CONFIG ? config_options : NULL,
+                                               c->flags & COMMAND_READS ? reading_options : NULL,
+                                               c->flags & COMMAND_COMPUTES ? compute_options : NULL,
+                                               c->flags & COMMAND_JSON ? json_options : NULL,
                                                common_options};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (const struct arg_option *o = tables[t]; o && o->name; o++)
@@ -115,7 +115,7 @@ static bool check_value(const struct command *c, const struct arg_option *o, con
                         struct err *e)
 {
     int64_t high = o->high;
-    if (c->has_config && strcmp(o->name, "batch-size") == 0)
+    if (c->flags & COMMAND_CONFIG && strcmp(o->name, "batch-size") == 0)
         high = TRAIN_BATCH_MOST; /* rows of a step */
     if (!*text && o->flags & ARG_EMPTY)
         return true;
@@ -157,18 +157,20 @@ static bool option_add(struct args *a, const struct arg_option *o, const char *t
 {
     if (o->value && text && !check_value(a->command, o, text, e))
         return false;
-    a->values[a->value_count].option = o;
-    a->values[a->value_count++].text = text ? text : "";
+    size_t at = a->value_count; /* after the last value of this option, or the end */
+    while (at && a->options[at - 1] != o)
+        at--;
+    at = at ? at : a->value_count;
+    const size_t rest = a->value_count++ - at;
+    memmove(a->options + at + 1, a->options + at, rest * sizeof *a->options);
+    memmove(a->values + at + 1, a->values + at, rest * sizeof *a->values);
+    a->options[at] = o;
+    a->values[at] = text ? text : "";
     if (strcmp(o->name, "json") == 0)
         a->json = true;
     if (strcmp(o->name, "help") == 0)
         a->help = true;
     return true;
-}
-
-static bool needs_value(const struct arg_option *o, struct err *e)
-{
-    return err_set(e, ERR_OPTION_VALUE, "--%s needs a value (%s)", o->name, o->value);
 }
 
 /* MODEL and DATA stand before the word, or MODEL does, and --part in the line takes rows without
@@ -179,41 +181,43 @@ static bool data_known(const struct args *a, int argc, char **argv)
     return a->positional_count + part >= 2 && a->positional_count;
 }
 
-/* One word that begins with '-'; *i moves over a value that stands in the next word. */
+/* Takes an option. text: its value in the word itself, NULL: none; *i moves over a value that stands
+ * in the next word. */
+static bool take(struct args *a, const struct arg_option *o, const char *text, int argc,
+                 char **argv, int *i, struct err *e)
+{
+    const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+    if (text && !o->value)
+        return err_set(e, ERR_OPTION_VALUE, "--%s takes no value", o->name);
+    if (text || !o->value)
+        return option_add(a, o, text, e);
+    const bool follows = o->flags & ARG_BEHIND && next && next[0] && next[0] != '-' &&
+                         data_known(a, argc, argv);
+    if (o->flags & ARG_MAYBE && !follows)
+        return option_add(a, o, NULL, e);
+    if (!next)
+        return err_set(e, ERR_OPTION_VALUE, "--%s needs a value (%s)", o->name, o->value);
+    ++*i;
+    return option_add(a, o, next, e);
+}
+
+/* One word that begins with '-': --name, --name=value, or letters. */
 static bool option(struct args *a, int argc, char **argv, int *i, struct err *e)
 {
-    char *word = argv[*i];
+    const char *word = argv[*i], *text;
     const struct arg_option *o;
-    const char *text = "";
     if (word[1] == '-') {
-        const char *name = word + 2, *equals = strchr(name, '=');
-        o = find(a->command, name, equals ? (size_t)(equals - name) : strlen(name), 0);
-        if (!o)
-            return args_unknown(a->command, argc, argv, *i, e);
-        if (equals && !o->value)
-            return err_set(e, ERR_OPTION_VALUE, "--%s takes no value", o->name);
-        if (equals)
-            text = equals + 1;
-        else if (o->flags & ARG_BEHIND && data_known(a, argc, argv) &&
-                 *i + 1 < argc && argv[*i + 1][0] != '-' && argv[*i + 1][0])
-            text = argv[++*i];
-        else if (o->flags & ARG_MAYBE)
-            return option_add(a, o, NULL, e);
-        else if (o->value && *i + 1 >= argc)
-            return needs_value(o, e);
-        else if (o->value)
-            text = argv[++*i];
-        return option_add(a, o, text, e);
+        o = args_named(a->command, word, &text);
+        return o ? take(a, o, text, argc, argv, i, e)
+                 : args_unknown(a->command, argc, argv, *i, e);
     }
-    for (char *letter = word + 1; *letter; letter++) {
+    for (const char *letter = word + 1; *letter; letter++) {
         o = find(a->command, NULL, 0, *letter);
         if (!o)
             return args_unknown(a->command, argc, argv, *i, e);
-        if (o->value && letter[1])
-            return option_add(a, o, letter + 1, e);
-        if (o->value && *i + 1 >= argc)
-            return needs_value(o, e);
-        if (!option_add(a, o, o->value ? argv[++*i] : "", e))
+        if (o->value)
+            return take(a, o, letter[1] ? letter + 1 : NULL, argc, argv, i, e);
+        if (!option_add(a, o, NULL, e))
             return false;
     }
     return true;
@@ -259,6 +263,7 @@ bool args_parse(struct args *a, const struct command *c, int argc, char **argv, 
     size_t letters = 1;
     for (int i = 0; i < argc; i++)
         letters += strlen(argv[i]);
+    a->options = mem_zero((size_t)argc + letters, sizeof *a->options);
     a->values = mem_zero((size_t)argc + letters, sizeof *a->values);
     bool options = true;
     for (int i = 0; i < argc; i++) {
@@ -274,10 +279,10 @@ bool args_parse(struct args *a, const struct command *c, int argc, char **argv, 
         return true;
     if (args_value(a, "quiet") && args_value(a, "verbose"))
         return err_set(e, ERR_OPTION_CONFLICT, "--quiet and --verbose contradict each other");
-    if (a->positional_count < c->least || a->positional_count > c->most) {
-        if (a->positional_count > c->most)
+    if (a->positional_count < c->arguments.least || a->positional_count > c->arguments.most) {
+        if (a->positional_count > c->arguments.most)
             err_set(e, ERR_USAGE, "`dnn %s` takes no argument \"%s\"", c->name,
-                    text_quote_z(a->positionals[c->most]));
+                    text_quote_z(a->positionals[c->arguments.most]));
         else
             err_set(e, ERR_USAGE, "`dnn %s` needs more arguments", c->name);
         return err_expected(e, "dnn %s", c->usage);
@@ -288,15 +293,16 @@ bool args_parse(struct args *a, const struct command *c, int argc, char **argv, 
 void args_free(struct args *a)
 {
     mem_free((void *)(uintptr_t)a->positionals);
-    mem_free(a->values);
+    mem_free((void *)(uintptr_t)a->options);
+    mem_free((void *)(uintptr_t)a->values);
     *a = (struct args){0};
 }
 
 const char *args_value(const struct args *a, const char *name)
 {
     for (size_t i = a->value_count; i-- > 0;)
-        if (strcmp(a->values[i].option->name, name) == 0)
-            return a->values[i].text;
+        if (strcmp(a->options[i]->name, name) == 0)
+            return a->values[i];
     return NULL;
 }
 
@@ -322,12 +328,12 @@ double args_seconds(const struct args *a, const char *name, double otherwise)
 
 const char **args_list(const struct args *a, const char *name, size_t *count)
 {
-    const char **list = mem_zero(a->value_count + 1, sizeof *list);
-    *count = 0;
-    for (size_t i = 0; i < a->value_count; i++)
-        if (strcmp(a->values[i].option->name, name) == 0)
-            list[(*count)++] = a->values[i].text;
-    return list;
+    size_t end = a->value_count;
+    while (end && strcmp(a->options[end - 1]->name, name) != 0)
+        end--;
+    for (*count = 0; *count < end && a->options[end - 1 - *count] == a->options[end - 1];)
+        ++*count;
+    return a->values + end - *count;
 }
 
 bool args_number(const struct args *a, const char *name, double *value, const double **given,

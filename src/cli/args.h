@@ -24,29 +24,33 @@ struct arg_option {
     const char *help;
 };
 
+enum command_flag {
+    COMMAND_COMPUTES = 1, /* --backend --device --threads --batch-size */
+    COMMAND_READS = 2,    /* --delimiter --decimal --encoding --quote */
+    COMMAND_CONFIG = 4,   /* --set */
+    COMMAND_JSON = 8,     /* --json */
+    COMMAND_ROWS = 16     /* answers go to standard output, or to --output */
+};
 struct args;
 struct command {
     const char *name, *usage, *summary, *examples,
         *notes; /* notes: paragraphs below the options, or NULL */
     const struct arg_option *options;                      /* its own */
-    bool computes;             /* --backend --device --threads --batch-size */
-    bool reads;                /* --delimiter --decimal --encoding --quote */
-    bool has_config;           /* --set */
-    bool has_json;             /* --json */
-    bool has_rows;             /* answers go to standard output, or to --output */
-    size_t least, most;        /* positionals */
+    unsigned flags;                                        /* enum command_flag */
+    struct { size_t least, most; } arguments;              /* the number of positionals */
     int (*run)(struct args *a);
     /* Called when a call to the device never comes back, on another thread than run's: prints the
      * report and returns the exit code. Negative, or NULL: as any failure. */
     int (*stuck)(const struct args *a, const struct err *why);
 };
 
-struct arg_value { const struct arg_option *option; const char *text; };
 struct args {
     const struct command *command;
     const char **positionals;
     size_t positional_count;
-    struct arg_value *values;
+    /* [value_count] the values of an option stand together, in their order */
+    const struct arg_option **options;
+    const char **values;
     size_t value_count;
     bool json, help;
     const char *output; /* of --output, known before the line is read, as json is */
@@ -82,8 +86,7 @@ int64_t args_int(const struct args *a, const char *name, int64_t otherwise);
 bool args_number(const struct args *a, const char *name, double *value, const double **given,
                  struct err *e);
 double args_seconds(const struct args *a, const char *name, double otherwise);
-/* Values of an option that may stand many times; the list is the caller's (mem_free), the strings
- * are argv's. */
+/* Values of an option that may stand many times; the list is that of a. */
 const char **args_list(const struct args *a, const char *name, size_t *count);
 /* The place of the word in a list that NULL ends; word NULL, or not in it: otherwise. */
 int args_place(const char *const *words, const char *word, int otherwise);

@@ -292,7 +292,7 @@ bool args_unknown(const struct command *c, int argc, char **argv, int at, struct
     const struct unknown u = unknown_at(c, argc, argv, at);
     err_set(e, ERR_OPTION_UNKNOWN, "`dnn %s` has no option \"%s\"", c->name,
             text_quote_z(argv[at]));
-    if (!is_argument(&u, e) && !is_option(&u, e) && !(c->has_config && is_key(&u, e)) &&
+    if (!is_argument(&u, e) && !is_option(&u, e) && !(c->flags & COMMAND_CONFIG && is_key(&u, e)) &&
         !is_near(&u, e) && !is_of_others(&u, e))
         err_help(e, "`dnn help %s` lists them; `--` ends the options", c->name);
     return false;

@@ -88,7 +88,7 @@ static void error_text(const struct err *e)
 
 bool cli_rows_out(const struct args *a)
 {
-    if (!a->command || !a->command->has_rows)
+    if (!a->command || !(a->command->flags & COMMAND_ROWS))
         return false;
     return !a->output || file_is_output(a->output);
 }
@@ -182,11 +182,6 @@ bool cli_reading(const struct args *a, struct reading *r, struct err *e)
     return !delimiter || reading_delimiter(delimiter, &r->delimiter, e);
 }
 
-void cli_drop(const void *list)
-{
-    mem_free((void *)(uintptr_t)list);
-}
-
 struct config *cli_config(const struct args *a, const char *output, struct err *e)
 {
     struct overrides o = cli_overrides(a);
@@ -194,7 +189,6 @@ struct config *cli_config(const struct args *a, const char *output, struct err *
     if (a->json)
         warnings_keep();
     struct config *config = config_load(a->positionals[0], &o, e);
-    cli_drop(o.sets);
     if (!config)
         warnings_drop();
     return config;
@@ -204,6 +198,14 @@ int cli_progress(const struct args *a)
 {
     const int style = args_word(a, "progress", PROGRESS_AUTO);
     return style == PROGRESS_AUTO && log_json() ? PROGRESS_PLAIN : style;
+}
+
+void cli_renamed(const char *path, const char *ending, struct text *out)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    const bool ends = dot && dot > (slash ? slash + 1 : path);
+    text_add(out, path, ends ? (size_t)(dot - path) : strlen(path));
+    text_put(out, ending);
 }
 
 /* --- start-up --- */
@@ -338,7 +340,7 @@ static bool shares_input(const struct args *a, struct err *e)
         if (is_shared(a->positionals[i], e))
             return true;
     for (size_t i = 0; i < a->value_count; i++)
-        if (a->values[i].option->flags & ARG_READ && is_shared(a->values[i].text, e))
+        if (a->options[i]->flags & ARG_READ && is_shared(a->values[i], e))
             return true;
     return false;
 }
@@ -366,7 +368,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     bool parsed = args_parse(&a, c, argc, argv, &e);
     bool told = a.help || c == &command_help || c == &command_schema || c == &command_completion;
     bool logs = parsed && set_log(&a, &e);
-    if (logs && c->computes && !reexec_why())
+    if (logs && c->flags & COMMAND_COMPUTES && !reexec_why())
         warn_foreign_switches();
     if (!parsed || (!logs && !told)) /* a page needs no variable to be right */
         code = cli_fail(&a, &e, NULL);

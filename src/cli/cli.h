@@ -28,7 +28,7 @@ void cli_stuck(const struct err *why);
 int cli_print(const struct args *a, struct text *t);
 /* The object, last on standard output (standard error when rows went there). Closes and frees o. */
 int cli_json(const struct args *a, struct json_out *o, bool to_stderr);
-/* The options of compute_options and config_options. sets is freed with mem_free. */
+/* The options of compute_options and config_options; sets are a's. */
 struct overrides cli_overrides(const struct args *a);
 /* The options of reading_options. False: E10. */
 bool cli_reading(const struct args *a, struct reading *r, struct err *e);
@@ -37,7 +37,8 @@ bool cli_reading(const struct args *a, struct reading *r, struct err *e);
  * NULL: e, and no warning is kept. */
 struct config *cli_config(const struct args *a, const char *output, struct err *e);
 int cli_progress(const struct args *a); /* enum progress_style */
-void cli_drop(const void *list);        /* frees a list of args_list */
+/* Appends a file's name with another ending: leads.html of leads.dnn. */
+void cli_renamed(const char *path, const char *ending, struct text *out);
 /* cli_fail with "X is unchanged" or "nothing was written"; without a note when the output is a pipe
  * or a device, or e says that it is in place. */
 int cli_fail_output(const struct args *a, const struct err *e, const char *output);

@@ -69,15 +69,12 @@ static int bench_command(struct args *a)
                               .model = a->positional_count ? a->positionals[0] : NULL,
                               .iterations = args_int(a, "iterations", 0),
                               .command = cli_overrides(a)};
-    const char **operations = args_list(a, "operation", &q.operation_count);
+    q.operations = args_list(a, "operation", &q.operation_count);
     bool good = sides(a, &q.command, &e);
-    q.operations = operations;
     for (size_t i = 0; good && i < q.operation_count; i++)
-        good = known(operations[i], &e);
+        good = known(q.operations[i], &e);
     good = good && bench_run(&q, b, &e);
     int code = good ? told(a, b) : cli_fail(a, &e, NULL);
-    cli_drop(operations);
-    cli_drop(q.command.sets);
     mem_free(b);
     return code;
 }
@@ -99,9 +96,7 @@ const struct command command_bench = {
              "the place of our own kernels, whose rows are dense, dense_back and train_lstm; "
              "without that library they are left out.",
     .options = bench_options_table,
-    .computes = true,
-    .has_json = true,
-    .least = 0,
-    .most = 1,
+    .flags = COMMAND_COMPUTES | COMMAND_JSON,
+    .arguments = {0, 1},
     .run = bench_command,
 };

@@ -255,10 +255,7 @@ const struct command command_check = {
                 "  dnn check leads.json --set train.batch_size=1024 --json\n"
                 "  dnn check leads.json --find-batch-size --max 8192\n",
     .options = check_options_table,
-    .computes = true,
-    .has_config = true,
-    .has_json = true,
-    .least = 1,
-    .most = 1,
+    .flags = COMMAND_COMPUTES | COMMAND_CONFIG | COMMAND_JSON,
+    .arguments = {1, 1},
     .run = check_command,
 };

@@ -36,7 +36,7 @@ static const char *arguments_of(const struct command *c)
 {
     return strcmp(c->name, "completion") == 0 ? "bash zsh"
            : strcmp(c->name, "help") == 0     ? "$topics"
-           : c->most == 0                     ? ""
+           : c->arguments.most == 0           ? ""
                                               : NULL;
 }
 
@@ -239,7 +239,6 @@ const struct command command_completion = {
     .summary = "Print shell completion.",
     .examples = "  eval \"$(dnn completion bash)\"\n"
                 "  dnn completion zsh >_dnn\n",
-    .least = 1,
-    .most = 1,
+    .arguments = {1, 1},
     .run = completion_run,
 };

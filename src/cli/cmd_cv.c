@@ -105,10 +105,7 @@ const struct command command_cv = {
              "number. A fold's own interval, in brackets and in \"intervals\", is of 95 %. No "
              "model is written. Data from a pipe cannot be read a second time for -o.",
     .options = cv_options_table,
-    .computes = true,
-    .has_config = true,
-    .has_json = true,
-    .least = 1,
-    .most = 1,
+    .flags = COMMAND_COMPUTES | COMMAND_CONFIG | COMMAND_JSON,
+    .arguments = {1, 1},
     .run = cv_command,
 };

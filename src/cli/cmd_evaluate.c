@@ -1,7 +1,6 @@
 /* cmd_evaluate.c - `dnn evaluate`: metrics on labelled data, gates with exit 82; `dnn verify`: the
  * golden rows. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "answer/evaluate/evaluate.h"
@@ -191,7 +190,7 @@ static int evaluate_command(struct args *a)
     size_t gates;
     double threshold;
     const char **require = args_list(a, "require", &gates);
-    struct held_rows rows = {0};
+    struct config *beside = NULL;
     size_t by_count;
     const char **by = args_list(a, "by", &by_count);
     struct evaluate_request q = {.model = a->positionals[0],
@@ -207,7 +206,7 @@ static int evaluate_command(struct args *a)
     enum format format;
     int code;
     if (format_read(a, &format, &e) &&
-        held_rows_read(a, true, &rows, &q.inputs, &q.input_count, &q.part, &e) &&
+        held_rows_read(a, true, &beside, &q.inputs, &q.input_count, &q.part, &e) &&
         args_number(a, "threshold", &threshold, &q.threshold, &e) &&
         cli_reading(a, &q.reading, &e) && take_better(&q, by, by_count, &e) &&
         evaluate_run(&q, &r, &e))
@@ -219,10 +218,7 @@ static int evaluate_command(struct args *a)
         code = r.passed ? EXIT_DONE : EXIT_GATE;
     }
     evaluate_release(&r);
-    held_rows_free(&rows);
-    cli_drop(require);
-    cli_drop(by);
-    cli_drop(q.overrides.sets);
+    config_free(beside);
     return code;
 }
 
@@ -239,11 +235,8 @@ const struct command command_evaluate = {
                 "  dnn evaluate leads.dnn test.csv --by city --by age:4\n"
                 "  dnn evaluate leads.dnn test.csv --better-than old.dnn --on auc --by 0 --json\n",
     .options = evaluate_options_table,
-    .reads = true,
-    .computes = true,
-    .has_json = true,
-    .least = 1,
-    .most = 4096,
+    .flags = COMMAND_COMPUTES | COMMAND_READS | COMMAND_JSON,
+    .arguments = {1, 4096},
     .run = evaluate_command,
 };
 
@@ -276,7 +269,6 @@ static int verify_command(struct args *a)
     }
     if (code == EXIT_DONE && !r.pass)
         code = select_is_gpu(&r.backend) ? EXIT_GPUFAULT : EXIT_FORMAT;
-    cli_drop(o.sets);
     return code;
 }
 
@@ -288,9 +280,7 @@ const struct command command_verify = {
     .notes = "The answers must be the same bits on the backend and core type that trained the "
              "model, and within the documented bound elsewhere. A difference: exit 76, or 81 on a "
              "GPU. A model without golden rows: exit 69.",
-    .computes = true,
-    .has_json = true,
-    .least = 1,
-    .most = 1,
+    .flags = COMMAND_COMPUTES | COMMAND_JSON,
+    .arguments = {1, 1},
     .run = verify_command,
 };

@@ -1,10 +1,7 @@
 /* cmd_explain.c - `dnn explain`: which columns matter to the model. */
-#include <string.h>
-
 #include "answer/explain/attribute.h"
 #include "answer/explain/explain.h"
 #include "base/file/file.h"
-#include "base/mem.h"
 #include "base/file/outfile.h"
 #include "cli/cli.h"
 #include "cli/text/explain_text.h"
@@ -48,10 +45,10 @@ static int rows_command(struct args *a)
                                   .progress = cli_progress(a),
                                   .overrides = cli_overrides(a)};
     struct attribute_result r = {0};
-    struct held_rows rows = {0};
+    struct config *beside = NULL;
     int code;
     if (!check_rows(a, q.output, &e) ||
-        !held_rows_read(a, true, &rows, &q.inputs, &q.input_count, &q.part, &e) ||
+        !held_rows_read(a, true, &beside, &q.inputs, &q.input_count, &q.part, &e) ||
         !cli_reading(a, &q.reading, &e) ||
         !attribute_run(&q, &r, &e)) {
         code = cli_fail_output(a, &e, q.output);
@@ -65,8 +62,7 @@ static int rows_command(struct args *a)
         code = cli_print(a, &out);
     }
     attribute_release(&r);
-    held_rows_free(&rows);
-    cli_drop(q.overrides.sets);
+    config_free(beside);
     return code;
 }
 
@@ -103,14 +99,14 @@ static int effects_command(struct args *a)
     const char *output = args_value(a, "effects");
     if (!*output)
         output = NULL;
-    struct held_rows rows = {0};
+    struct config *beside = NULL;
     struct effects_request q = {.model = a->positionals[0],
                                 .progress = cli_progress(a),
                                 .overrides = cli_overrides(a)};
     struct effects_result r = {0};
     int code;
     if (!check_effects(a, output, &e) ||
-        !held_rows_read(a, true, &rows, &q.inputs, &q.input_count, &q.part, &e) ||
+        !held_rows_read(a, true, &beside, &q.inputs, &q.input_count, &q.part, &e) ||
         !cli_reading(a, &q.reading, &e) ||
         !effects_run(&q, &r, &e) || (output && !write_effects(output, &r, &e))) {
         code = cli_fail_output(a, &e, output);
@@ -124,8 +120,7 @@ static int effects_command(struct args *a)
         code = cli_print(a, &out);
     }
     effects_release(&r);
-    held_rows_free(&rows);
-    cli_drop(q.overrides.sets);
+    config_free(beside);
     return code;
 }
 
@@ -145,9 +140,9 @@ static int explain_command(struct args *a)
                                 .repeats = args_int(a, "repeats", EXPLAIN_REPEATS),
                                 .overrides = cli_overrides(a)};
     struct explain_result r = {0};
-    struct held_rows rows = {0};
+    struct config *beside = NULL;
     int code;
-    if (!held_rows_read(a, true, &rows, &q.inputs, &q.input_count, &q.part, &e) ||
+    if (!held_rows_read(a, true, &beside, &q.inputs, &q.input_count, &q.part, &e) ||
         !cli_reading(a, &q.reading, &e) || !explain_run(&q, &r, &e)) {
         code = cli_fail(a, &e, NULL);
     } else if (a->json) {
@@ -160,9 +155,7 @@ static int explain_command(struct args *a)
         code = cli_print(a, &out);
     }
     explain_release(&r);
-    held_rows_free(&rows);
-    cli_drop(group);
-    cli_drop(q.overrides.sets);
+    config_free(beside);
     return code;
 }
 
@@ -207,10 +200,7 @@ const struct command command_explain = {
              "--effects: each row of a sample gets one value in the column, its other cells stay, "
              "and the answers are averaged: partial dependence (`dnn help effects`).",
     .options = explain_options_table,
-    .reads = true,
-    .computes = true,
-    .has_json = true,
-    .least = 1,
-    .most = 4096,
+    .flags = COMMAND_COMPUTES | COMMAND_READS | COMMAND_JSON,
+    .arguments = {1, 4096},
     .run = explain_command,
 };

@@ -2,11 +2,9 @@
 #include "check/gpucheck.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/process/stop.h"
 #include "cli/cli.h"
 
 static const char *const levels[] = {"quick", "full", "soak", NULL}; /* as enum gpu_level */
@@ -159,7 +157,6 @@ static int gpucheck_command(struct args *a)
         code = spark(a, &o, g, &e);
     else
         code = gpucheck_run(&o, g, &e) ? told(a, g) : broken_off(a, g, &e);
-    cli_drop(o.command.sets);
     mem_free(g);
     return code;
 }
@@ -178,8 +175,7 @@ const struct command command_gpucheck = {
              "on standard error; without a GPU it ends with 0. The checks nvml and libraries are "
              "at most warnings.",
     .options = gpucheck_options_table,
-    .computes = true,
-    .has_json = true,
+    .flags = COMMAND_COMPUTES | COMMAND_JSON,
     .run = gpucheck_command,
     .stuck = gpucheck_stopped,
 };

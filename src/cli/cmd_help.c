@@ -53,7 +53,7 @@ const struct command command_help = {
     .examples = "  dnn help train\n  dnn help cron\n  dnn help train.optimizer.learning_rate\n"
                 "  dnn help --resume\n  dnn help E1203\n  dnn help -k overfitting\n",
     .options = help_options_table,
-    .most = HELP_WORDS,
+    .arguments = {0, HELP_WORDS},
     .run = help_run,
 };
 

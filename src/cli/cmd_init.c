@@ -1,8 +1,6 @@
 /* cmd_init.c - `dnn init`: looks at the data once and writes an explicit config. The only command
  * that guesses anything. */
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file/file.h"
@@ -61,11 +59,10 @@ static struct opt_strings all_missing(const struct infer *found, const struct in
     return all;
 }
 
-static void config_text(const struct infer *found, const char *target, const struct overrides *sets,
-                        const struct opt_strings *files, const char *model_path,
-                        struct json_out *o)
+static void config_text(const struct infer *found, const struct overrides *sets,
+                        const struct opt_strings *files, const char *model_path, struct json_out *o)
 {
-    struct init_sequence sequence = init_sequence_find(found, target, sets);
+    struct init_sequence sequence = init_sequence_find(found, sets);
     struct opt_strings missing = all_missing(found, &sequence);
     json_open(o, NULL, '{');
     json_put_string(o, "task", task_names[found->task]);
@@ -77,13 +74,13 @@ static void config_text(const struct infer *found, const char *target, const str
     infer_write_dialect(found, o);
     json_put_strings(o, "missing", missing.items, missing.count);
     opt_strings_free(&missing);
-    json_put_string(o, "target", target);
+    json_put_string(o, "target", found->columns[found->target].name);
     if (found->positive)
         json_put_string(o, "positive", found->positive);
     json_open(o, "columns", '{');
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
-        const bool is_target = strcmp(c->name, target) == 0;
+        const bool is_target = infer_is_target(found, c);
         if ((!is_target || init_lists_target(c, found->task)) &&
             !init_sequence_has(&sequence, c) && !init_says_part(sets, c->name))
             init_put_column(c, is_target && found->task != TASK_REGRESSION ? COLUMN_CATEGORICAL
@@ -211,7 +208,7 @@ static void drop_preset(const struct config *c)
     }
 }
 
-static bool make_config(const struct args *a, const char *target, struct infer *found,
+static bool make_config(const struct args *a, struct infer *found,
                         const struct overrides *o, struct text *json, struct err *e)
 {
     const char *data = a->positionals[0], *output = args_value(a, "output");
@@ -223,7 +220,7 @@ static bool make_config(const struct args *a, const char *target, struct infer *
         mem_free(path);
     }
     struct json_out draft = {0};
-    config_text(found, target, o, &files, model, &draft);
+    config_text(found, o, &files, model, &draft);
     struct overrides sets = {.sets = o->sets,
                              .set_count = o->set_count,
                              .threads = -1,
@@ -412,11 +409,11 @@ static int init_command(struct args *a)
     if (right && !looked && e.id == ERR_NONE)
         stop_error("the end of the file", &e);
     int code = EXIT_DONE;
-    if (!looked || !make_config(a, q.target, found, &o, &json, &e) ||
+    if (!looked || !make_config(a, found, &o, &json, &e) ||
         !outfile_whole(output ? output : "-", &json, &e))
         code = cli_fail_output(a, &e, output);
     else
-        init_notes(found, q.target, &o);
+        init_notes(found, &o);
     if (code == EXIT_DONE)
         log_note("`dnn check %s` reads the data with this config and reports everything that "
                  "training would refuse",
@@ -431,9 +428,6 @@ static int init_command(struct args *a)
     opt_strings_free(&missing);
     init_drop_own(own, q.own_count);
     text_free(&json);
-    cli_drop(q.ids);
-    cli_drop(q.ignored);
-    cli_drop(o.sets);
     return code;
 }
 
@@ -453,8 +447,7 @@ const struct command command_init = {
              "--set says is taken as given. Read the config, mend it, and nothing will be guessed "
              "again.",
     .options = init_options_table,
-    .has_config = true,
-    .least = 1,
-    .most = 4096,
+    .flags = COMMAND_CONFIG,
+    .arguments = {1, 4096},
     .run = init_command,
 };

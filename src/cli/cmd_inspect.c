@@ -35,8 +35,7 @@ const struct command command_inspect = {
     .summary = "Show what is inside a model or a CSV file.",
     .examples = "  dnn inspect leads.dnn\n"
                 "  dnn inspect leads.csv --json\n",
-    .has_json = true,
-    .least = 1,
-    .most = 1,
+    .flags = COMMAND_JSON,
+    .arguments = {1, 1},
     .run = inspect_command,
 };

@@ -1,11 +1,8 @@
 /* cmd_merge.c - `dnn merge`: the parts of an ensemble's runs become a model. */
 #include "base/file/file.h"
-#include "base/log.h"
-#include "base/mem.h"
 #include "base/process/warnings.h"
 #include "cli/cli.h"
 #include "cli/text/train_text.h"
-#include "config/output.h"
 #include "train/train.h"
 
 static const struct arg_option merge_options_table[] = {
@@ -73,9 +70,7 @@ const struct command command_merge = {
              "part that is missing or there twice: exit 64; one of another config, other data or "
              "another kind of processor: 76.",
     .options = merge_options_table,
-    .has_config = true,
-    .has_json = true,
-    .least = 2,
-    .most = 65536,
+    .flags = COMMAND_CONFIG | COMMAND_JSON,
+    .arguments = {2, 65536},
     .run = merge_command,
 };

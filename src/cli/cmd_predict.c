@@ -117,10 +117,9 @@ static int predict_command(struct args *a)
     const bool answers = cli_rows_out(a);
     const char *note = NULL;
     double threshold;
-    const char **require = args_list(a, "require", &q.require_count);
-    q.require = (char *const *)(const void *)require;
-    struct held_rows rows = {0};
-    if (!held_rows_read(a, false, &rows, &q.inputs, &q.input_count, &q.part, &e) ||
+    q.require = (char *const *)(const void *)args_list(a, "require", &q.require_count);
+    struct config *beside = NULL;
+    if (!held_rows_read(a, false, &beside, &q.inputs, &q.input_count, &q.part, &e) ||
         !args_number(a, "threshold", &threshold, &q.threshold, &e) ||
         !cli_reading(a, &q.reading, &e) ||
         !check_line(a, &q, &note, &e)) {
@@ -142,9 +141,7 @@ static int predict_command(struct args *a)
     if (code == EXIT_DONE && !r.passed)
         code = EXIT_GATE;
     predict_release(&r);
-    held_rows_free(&rows);
-    cli_drop(require);
-    cli_drop(q.overrides.sets);
+    config_free(beside);
     return code;
 }
 
@@ -163,11 +160,7 @@ const struct command command_predict = {
              "depends on the model and that row alone. Rows that come through a pipe are answered "
              "as they come: whole ones do not wait for more.",
     .options = predict_options_table,
-    .reads = true,
-    .computes = true,
-    .has_json = true,
-    .has_rows = true,
-    .least = 1,
-    .most = 4096,
+    .flags = COMMAND_COMPUTES | COMMAND_READS | COMMAND_JSON | COMMAND_ROWS,
+    .arguments = {1, 4096},
     .run = predict_command,
 };

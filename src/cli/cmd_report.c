@@ -11,7 +11,6 @@
 #include "check/inspect.h"
 #include "cli/cli.h"
 #include "cli/held_rows.h"
-#include "cli/report/data_page.h"
 #include "cli/report/html.h"
 #include "cli/report/page.h"
 #include "config/output.h"
@@ -34,17 +33,6 @@ static const struct arg_option report_options_table[] = {
      "of a column of the data, or, as age:4, for each of 4 bins of its numbers or dates. "
      "May stand many times."},
     {NULL, 0, NULL, NULL, 0, 0, 0, NULL}};
-
-/* Beside the first argument: its name with the ending .html; of data .data.html, as a model often
- * has the name of its data. */
-static void name_output(const struct args *a, bool data, struct text *out)
-{
-    const char *first = a->positionals[0], *slash = strrchr(first, '/'),
-               *dot = strrchr(first, '.');
-    const bool ends = dot && dot > (slash ? slash + 1 : first);
-    text_add(out, first, ends ? (size_t)(dot - first) : strlen(first));
-    text_put(out, data ? ".data.html" : ".html");
-}
 
 /* A name that nobody gave replaces the page of the same file alone. */
 static bool is_own_page(const struct args *a, bool data, const char *output, struct err *e)
@@ -91,19 +79,19 @@ static bool make_page(const struct args *a, struct report_request *q, const char
 }
 
 /* Finds the rows: the command line's, else the test rows of the training. */
-static bool find_rows(const struct args *a, bool needs, struct held_rows *rows,
+static bool find_rows(const struct args *a, bool needs, struct config **beside,
                       struct report_request *q, struct err *e)
 {
-    if (!held_rows_read(a, false, rows, &q->inputs, &q->input_count, &q->part, e))
+    if (!held_rows_read(a, false, beside, &q->inputs, &q->input_count, &q->part, e))
         return false;
     struct text why = {0};
-    q->held = held_rows_default(a, rows, &q->inputs, &q->input_count, &q->part, &why);
+    q->held = held_rows_default(a, beside, &q->inputs, &q->input_count, &q->part, &why);
     if (why.length && !needs)
         log_note("the page is without rows: %s; to name rows: dnn report %s DATA.csv, or "
                  "TRAIN.csv --part test", why.data, shell_file(q->model));
     text_free(&why);
     return !needs || q->input_count ||
-           held_rows_read(a, true, rows, &q->inputs, &q->input_count, &q->part, e);
+           held_rows_read(a, true, beside, &q->inputs, &q->input_count, &q->part, e);
 }
 
 /* The test rows that nobody asked for cannot be had: a page without them. False: another error. */
@@ -167,16 +155,16 @@ static bool make_model_page(const struct args *a, struct report_request *q, cons
                             bool *passed, struct err *e)
 {
     const bool needs = q->group_count + q->require_count > 0;
-    struct held_rows rows = {0};
+    struct config *beside = NULL;
     bool good = false;
     if (args_value(a, "target"))
         err_set(e, ERR_OPTION_CONFLICT, "--target belongs to a page about data, and \"%s\" is a "
                 "model", text_quote_z(q->model));
     else
-        good = find_rows(a, needs, &rows, q, e) && make_page(a, q, output, passed, e);
+        good = find_rows(a, needs, &beside, q, e) && make_page(a, q, output, passed, e);
     if (!good && q->held && !needs && forget_rows(q, e))
         good = make_page(a, q, output, passed, e);
-    held_rows_free(&rows);
+    config_free(beside);
     return good;
 }
 
@@ -198,8 +186,8 @@ static int report_command(struct args *a)
     struct text named = {0};
     bool passed = true;
     const bool data = inspect_is_data(q.model);
-    if (!output) {
-        name_output(a, data, &named);
+    if (!output) { /* beside the first argument; a model often has the name of its data */
+        cli_renamed(q.model, data ? ".data.html" : ".html", &named);
         output = named.data;
     }
     bool good = check_output(a, output, &e) &&
@@ -210,9 +198,6 @@ static int report_command(struct args *a)
         log_note("the page is %s", text_quote_z(output));
     int code = good ? passed ? EXIT_DONE : EXIT_GATE : cli_fail_output(a, &e, output);
     text_free(&named);
-    cli_drop(by);
-    cli_drop(require);
-    cli_drop(q.overrides.sets);
     return code;
 }
 
@@ -241,9 +226,7 @@ const struct command command_report = {
              "same, values, words of texts, rows a month, and with --target what the target is "
              "where a column has a value: a share, the shares of its labels, or a mean.",
     .options = report_options_table,
-    .reads = true,
-    .computes = true,
-    .least = 1,
-    .most = 4096,
+    .flags = COMMAND_COMPUTES | COMMAND_READS,
+    .arguments = {1, 4096},
     .run = report_command,
 };

@@ -1,6 +1,4 @@
 /* cmd_train.c - `dnn train`: CSV in, model file out. */
-#include <string.h>
-
 #include "base/file/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -180,7 +178,6 @@ static int train_command(struct args *a)
     }
     warnings_drop();
     train_release(&r);
-    cli_drop(require);
     config_free(config);
     return code;
 }
@@ -204,11 +201,8 @@ const struct command command_train = {
              "each signal twice). SIGUSR1: a checkpoint, and the training continues. SIGUSR2: a "
              "line of progress. Same seed, config and data: the same bytes, whatever the threads.",
     .options = train_options_table,
-    .computes = true,
-    .has_config = true,
-    .has_json = true,
-    .least = 1,
-    .most = 1,
+    .flags = COMMAND_COMPUTES | COMMAND_CONFIG | COMMAND_JSON,
+    .arguments = {1, 1},
     .run = train_command,
     .stuck = train_stopped,
 };

@@ -83,9 +83,7 @@ static struct config *load(const struct args *a, struct err *e)
     o.one_network = true;
     if (a->json)
         warnings_keep();
-    struct config *config = config_load(a->positionals[0], &o, e);
-    cli_drop(o.sets);
-    return config;
+    return config_load(a->positionals[0], &o, e);
 }
 
 static int tune_command(struct args *a)
@@ -142,10 +140,7 @@ const struct command command_tune = {
              "for any number of threads. SIGTERM: exit 75, SIGINT: 130; with -o the journal "
              "BEST.json.journal is kept, and --resume continues from it.",
     .options = tune_options_table,
-    .computes = true,
-    .has_config = true,
-    .has_json = true,
-    .least = 1,
-    .most = 1,
+    .flags = COMMAND_COMPUTES | COMMAND_CONFIG | COMMAND_JSON,
+    .arguments = {1, 1},
     .run = tune_command,
 };

@@ -1,29 +1,18 @@
-/* held_rows.c - see part_rows.h. */
+/* held_rows.c - see held_rows.h. */
 #include "cli/held_rows.h"
-
-#include <string.h>
 
 #include "base/file/file.h"
 #include "base/mem.h"
 #include "base/process/shell.h"
 #include "base/text.h"
+#include "cli/cli.h"
 
 const char *const part_option_words[] = {"train", "valid", "test", NULL};
 
-/* The config beside the model: its name with the ending .json. A model holds no path. */
-static void put_config_path(const struct args *a, struct text *path)
-{
-    const char *model = a->positionals[0], *slash = strrchr(model, '/'), *dot = strrchr(model, '.');
-    size_t stem = dot && (!slash || dot > slash + 1) && dot > model ? (size_t)(dot - model)
-                                                                    : strlen(model);
-    text_add(path, model, stem);
-    text_put(path, ".json");
-}
-
-static bool find_config(const struct args *a, struct held_rows *r, struct err *e)
+static bool find_config(const struct args *a, struct config **beside, struct err *e)
 {
     struct text path = {0};
-    put_config_path(a, &path);
+    cli_renamed(a->positionals[0], ".json", &path); /* a model holds no path */
     bool good = file_exists(path.data);
     if (!good) {
         err_set(e, ERR_USAGE, "--part takes rows of the training file, and a model does not say "
@@ -32,14 +21,14 @@ static bool find_config(const struct args *a, struct held_rows *r, struct err *e
                     "as \"%s\"", a->command->name, shell_file(a->positionals[0]),
                  args_value(a, "part"), path.data);
     } else {
-        r->config = config_load(path.data, NULL, e);
-        good = r->config != NULL;
+        *beside = config_load(path.data, NULL, e);
+        good = *beside != NULL;
     }
     text_free(&path);
     return good;
 }
 
-bool held_rows_read(const struct args *a, bool needs, struct held_rows *r, char *const **inputs,
+bool held_rows_read(const struct args *a, bool needs, struct config **beside, char *const **inputs,
                     size_t *count, const char **part, struct err *e)
 {
     static const char *const reading[] = {"delimiter", "decimal", "encoding", "quote",
@@ -57,10 +46,10 @@ bool held_rows_read(const struct args *a, bool needs, struct held_rows *r, char 
         err_set(e, ERR_USAGE, "`dnn %s` needs more arguments", a->command->name);
         return err_expected(e, "dnn %s", a->command->usage);
     }
-    if (!find_config(a, r, e))
+    if (!find_config(a, beside, e))
         return false;
-    *inputs = r->config->data.train.items;
-    *count = r->config->data.train.count;
+    *inputs = (*beside)->data.train.items;
+    *count = (*beside)->data.train.count;
     return true;
 }
 
@@ -76,26 +65,26 @@ static bool are_there(const struct opt_strings *files, struct text *why)
     return files->count > 0;
 }
 
-bool held_rows_default(const struct args *a, struct held_rows *r, char *const **inputs,
+bool held_rows_default(const struct args *a, struct config **beside, char *const **inputs,
                        size_t *count, const char **part, struct text *why)
 {
     struct err e = {0};
     struct text path = {0};
     if (*count || *part)
         return false;
-    put_config_path(a, &path);
+    cli_renamed(a->positionals[0], ".json", &path);
     if (file_exists(path.data))
-        r->config = config_load(path.data, NULL, &e);
+        *beside = config_load(path.data, NULL, &e);
     else
         text_printf(why, "no config stands beside the model as \"%s\"", text_quote_z(path.data));
-    if (!r->config && e.id != ERR_NONE)
+    if (!*beside && e.id != ERR_NONE)
         text_printf(why, "\"%s\" cannot be taken as its config: %s", text_quote_z(path.data),
                     e.what);
     mem_free(e.more);
     text_free(&path);
-    if (!r->config)
+    if (!*beside)
         return false;
-    const struct data_options *d = &r->config->data;
+    const struct data_options *d = &(*beside)->data;
     const struct opt_strings *files = d->test.count ? &d->test : &d->train;
     if (!are_there(files, why))
         return false;
@@ -103,10 +92,4 @@ bool held_rows_default(const struct args *a, struct held_rows *r, char *const **
     *count = files->count;
     *part = d->test.count ? NULL : part_option_words[2];
     return true;
-}
-
-void held_rows_free(struct held_rows *r)
-{
-    config_free(r->config);
-    r->config = NULL;
 }

@@ -12,19 +12,15 @@ extern const char *const part_option_words[]; /* part_words; NULL at the end */
      "them: train, valid or test. Without DATA the file is that of the config which stands "       \
      "beside the model under its name, leads.json for leads.dnn."}
 
-struct held_rows {
-    struct config *config; /* that names the files; NULL: the command line does */
-};
 /* Sets the inputs of a command whose first argument is a model: the others, or with --part alone
  * the training files of the config beside the model. needs: without either it is an error (64).
- * part: --part's, or NULL. The strings are borrowed. False: e. Caller: held_rows_free. */
-bool held_rows_read(const struct args *a, bool needs, struct held_rows *r, char *const **inputs,
+ * part: --part's, or NULL. *beside: that config, which the caller frees after the inputs
+ * (config_free), or NULL. False: e. */
+bool held_rows_read(const struct args *a, bool needs, struct config **beside, char *const **inputs,
                     size_t *count, const char **part, struct err *e);
 /* Without files and --part in the line: the test rows of the training by the config beside the
  * model, if it and its files exist: the files of data.test, or part "test" of data.train. False:
  * nothing is set, and *why says why. */
-bool held_rows_default(const struct args *a, struct held_rows *r, char *const **inputs,
+bool held_rows_default(const struct args *a, struct config **beside, char *const **inputs,
                        size_t *count, const char **part, struct text *why);
-void held_rows_free(struct held_rows *r);
-
 #endif

@@ -85,33 +85,6 @@ void help_command(const struct command *c, struct text *out)
     }
 }
 
-static bool error_page(const char *word, struct text *out, struct err *e)
-{
-    int64_t number;
-    const struct err_info *info = text_to_int(word + 1, &number) && number > 0 && number <= INT_MAX
-                                      ? err_info((int)number)
-                                      : NULL;
-    if (!info)
-        return err_set(e, ERR_USAGE, "there is no error id \"%s\"", text_quote_z(word));
-    text_printf(out, "E%d: %s (exit code %d)\n\n", (int)info->id, info->summary, (int)info->exit);
-    help_wrapped(out, info->page, 0, 0);
-    return true;
-}
-
-/* "E12": the error ids of a family. */
-static bool error_family(const char *word, struct text *out, struct err *e)
-{
-    const struct err_info *info;
-    bool any = false;
-    int family = (word[1] - '0') * 10 + (word[2] - '0');
-    for (size_t i = 0; (info = err_info_at(i)); i++)
-        if ((int)info->id / 100 == family) {
-            text_printf(out, "  E%d  %3d  %s\n", (int)info->id, (int)info->exit, info->summary);
-            any = true;
-        }
-    return any || err_set(e, ERR_USAGE, "there is no family of errors \"%s\"", word);
-}
-
 /* The options that several commands share. */
 static const struct { const struct arg_option *options; const char *whose; } shared[] = {
     {config_options, "commands that read or write a config"},
@@ -180,7 +153,7 @@ static void nearest(const char *word, const char *keys, struct err *e)
         err_help(e, "%s, `dnn help` lists commands and topics", search);
 }
 
-/* e1203, 1203, E12: the page of an error id or the list of a family. */
+/* e1203, 1203, E12: an error id or a family of them. */
 static bool is_error(const char *word)
 {
     size_t bare = word[0] == 'E' || word[0] == 'e';
@@ -190,11 +163,18 @@ static bool is_error(const char *word)
 
 static bool error_word(const char *word, struct text *out, struct err *e)
 {
-    struct text id = {0};
-    text_printf(&id, "E%s", word + !isdigit((unsigned char)word[0]));
-    bool found = id.length == 3 ? error_family(id.data, out, e) : error_page(id.data, out, e);
-    text_free(&id);
-    return found;
+    const char *digits = word + !isdigit((unsigned char)word[0]);
+    int64_t number;
+    const bool fits = text_to_int(digits, &number) && number <= INT_MAX;
+    if (strlen(digits) == 2)
+        return help_errors((int)number, out) ||
+               err_set(e, ERR_USAGE, "there is no family of errors \"E%s\"", digits);
+    const struct err_info *info = fits ? err_info((int)number) : NULL;
+    if (!info)
+        return err_set(e, ERR_USAGE, "there is no error id \"E%s\"", text_quote_z(digits));
+    text_printf(out, "E%d: %s (exit code %d)\n\n", (int)info->id, info->summary, (int)info->exit);
+    help_wrapped(out, info->page, 0, 0);
+    return true;
 }
 
 static bool word_page(const char *word, struct text *out, struct err *e)

@@ -35,6 +35,8 @@ size_t topic_find(const char *word);
 bool help_table(const char *line, size_t length, struct text *out);
 /* The effect of a signal, or (word "signals") of all; false: dnn does not handle it. */
 bool help_signals(const char *word, struct text *out);
+/* The error ids of a family, 12 for E12xx (-1: of all), a line each; false: it has none. */
+bool help_errors(int family, struct text *out);
 /* The exit codes (word "exit"), or the one with this number; false: no such code. */
 bool help_exit(const char *word, struct text *out);
 

@@ -1,6 +1,5 @@
 /* help_man.c - the manual pages, made from the same tables as `dnn help`. */
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/commands.h"

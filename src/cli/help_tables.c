@@ -173,11 +173,21 @@ static void metrics(struct text *out)
     }
 }
 
-static void error_ids(struct text *out)
+bool help_errors(int family, struct text *out)
 {
     const struct err_info *info;
+    bool any = false;
     for (size_t i = 0; (info = err_info_at(i)); i++)
-        text_printf(out, "  E%d  %3d  %s\n", (int)info->id, (int)info->exit, info->summary);
+        if (family < 0 || (int)info->id / 100 == family) {
+            text_printf(out, "  E%d  %3d  %s\n", (int)info->id, (int)info->exit, info->summary);
+            any = true;
+        }
+    return any;
+}
+
+static void error_ids(struct text *out)
+{
+    help_errors(-1, out);
 }
 
 static void kernels(struct text *out)

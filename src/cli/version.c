@@ -50,8 +50,7 @@ static const char *guest_version(const struct guest *g)
     return g->version ? guest_version_text(g->version) : NULL;
 }
 
-static void put_library(struct json_out *o, const char *name, const char *version,
-                        const char *why)
+static void put_library(struct json_out *o, const char *name, const char *version, const char *why)
 {
     char key[32];
     size_t n = 0;

@@ -79,12 +79,12 @@ void infer_span(struct infer_spans *s, const char *text, size_t length, int64_t 
     s->long_ones += words || seconds < 0 || seconds > 86400;
 }
 
-bool infer_propose_span(const struct column_profile *w, uint64_t present, bool always,
+bool infer_propose_span(const struct column_profile *w, const struct infer_counts *n,
                         struct infer_column *c)
 {
     const struct infer_spans *s = &w->spans;
-    if (!s->read || s->read != present ||
-        !(s->long_ones || always || column_names_duration(c->name)))
+    if (!s->read || s->read != n->present ||
+        !(s->long_ones || n->target || column_names_duration(c->name)))
         return false;
     const bool mixed = s->clocks[0] && s->clocks[1];
     c->unread = mixed;

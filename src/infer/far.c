@@ -40,15 +40,10 @@ enum verdict { NEAR, FAR, MARK };
 
 static void read_column(struct far *f)
 {
-    const struct infer_column *c = &f->infer->columns[f->column];
     for (uint32_t i = 0; i < f->survey->samples; i++) {
-        size_t size;
-        const char *text = infer_sampled(f->survey, f->infer, f->column, i, &size);
         double value;
         f->at[i] = (double)NAN;
-        if (text && (f->dates ? form_read_date(c->form, text, size, &value)
-                              : form_read_number(c->form, text, size, f->infer->decimal,
-                                                 &value) == NUMBER_OK))
+        if (infer_sampled_value(f->survey, f->infer, f->column, i, &value))
             f->sorted[f->count++] = f->at[i] = value;
     }
     sort_doubles(f->sorted, f->count);
@@ -215,8 +210,7 @@ struct found {
 };
 
 /* Adds the texts of these values, and their cells in the sample. */
-static void texts_of(const struct far *f, const double *values, unsigned count,
-                     struct found *to)
+static void texts_of(const struct far *f, const double *values, unsigned count, struct found *to)
 {
     for (uint32_t i = 0; i < f->survey->samples; i++) {
         bool is = false;
@@ -285,7 +279,7 @@ static void tell(const struct far *f, const struct found *found, enum fate fate,
 static void look_at_column(struct far *f, const struct infer_request *r, struct infer *out)
 {
     struct infer_column *c = &out->columns[f->column];
-    const bool target = strcmp(c->name, r->target) == 0;
+    const bool target = f->column == out->target;
     struct found taken = {.cells = 0}, left = {.cells = 0};
     read_column(f);
     for (int turn = 0; turn < 4 && f->count >= LEAST_ROWS; turn++) {

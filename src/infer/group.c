@@ -83,7 +83,7 @@ void infer_groups(const struct infer_request *r, const struct survey *s, struct 
 {
     for (size_t k = 0; r->target && k < i->count; k++) {
         struct infer_column *c = &i->columns[k];
-        if (strcmp(c->name, r->target) == 0 || infer_asked(r, c->name) ||
+        if (k == i->target || infer_asked(r, c->name) ||
             !is_repeated(&s->profiles[k], c, i->rows))
             continue;
         const bool named = column_name_kind(c->name) == NAME_ID;

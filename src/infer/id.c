@@ -52,9 +52,10 @@ static bool hardly_chance(const struct column_profile *w, uint64_t present)
     return present >= 20 && (present >= 1000 || rows * rows > 2 * 5 * range);
 }
 
-void infer_numbers(const struct column_profile *w, uint64_t present, uint64_t missing,
-                   uint64_t distinct, struct infer_column *c)
+void infer_numbers(const struct column_profile *w, const struct infer_counts *n,
+                   struct infer_column *c)
 {
+    const uint64_t present = n->present, missing = n->missing, distinct = n->distinct;
     bool whole = !(w->fraction > 0), all = w->whole == present;
     bool different = whole && all && distinct == present;
     const bool steps = whole && all && !missing && present >= 20 && w->steps;

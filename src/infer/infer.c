@@ -46,31 +46,25 @@ static bool check_names(const struct infer_request *r, const struct survey *s, s
 static bool check_target(const struct infer_request *r, const struct infer *i, struct err *e)
 {
     struct text list = {0};
-    for (size_t c = 0; c < i->count; c++) {
-        if (!r->target || strcmp(i->columns[c].name, r->target) != 0 ||
-            i->columns[c].missing < i->rows)
-            continue;
-        for (size_t k = 0; k < i->missing.count; k++)
-            text_printf(&list, "%s\"%s\"", k ? ", " : "", text_quote_z(i->missing.items[k]));
-        err_at(e, ERR_CSV_LABEL_MISSING, r->path, 0, 0,
-               "target \"%s\" is missing in every row, %llu in all", text_quote_z(r->target),
-               (unsigned long long)i->rows);
-        err_help(e, "name another column with --target, or, if one of %s is a class, list "
-                 "what means missing, as with --set 'data.missing=[\"\"]'", list.data);
-    }
+    if (i->target == i->count || i->columns[i->target].missing < i->rows)
+        return true;
+    for (size_t k = 0; k < i->missing.count; k++)
+        text_printf(&list, "%s\"%s\"", k ? ", " : "", text_quote_z(i->missing.items[k]));
+    err_at(e, ERR_CSV_LABEL_MISSING, r->path, 0, 0,
+           "target \"%s\" is missing in every row, %llu in all", text_quote_z(r->target),
+           (unsigned long long)i->rows);
+    err_help(e, "name another column with --target, or, if one of %s is a class, list what means "
+             "missing, as with --set 'data.missing=[\"\"]'", list.data);
     text_free(&list);
-    return e->id == ERR_NONE;
+    return false;
 }
 
 /* Inputs beside texts: networks with many weights for inputs too are slow. */
-static bool has_other_inputs(const struct infer_request *r, const struct infer *i)
+static bool has_other_inputs(const struct infer *i)
 {
-    for (size_t c = 0; c < i->count; c++) {
-        int type = i->columns[c].type;
-        if ((type == COLUMN_NUMERIC || type == COLUMN_CATEGORICAL || type == COLUMN_DATETIME) &&
-            !(r->target && strcmp(i->columns[c].name, r->target) == 0))
+    for (size_t c = 0; c < i->count; c++)
+        if (c != i->target && infer_is_input(&i->columns[c]))
             return true;
-    }
     return false;
 }
 
@@ -81,12 +75,11 @@ static void conclude(const struct infer_request *r, const struct survey *s,
     infer_types(r, s, i);
     infer_twins(s, i);
     infer_far(r, s, i);
-    if (has_other_inputs(r, i))
+    if (has_other_inputs(i))
         for (size_t c = 0; c < i->count; c++)
             i->columns[c].buckets = 0;
-    for (size_t c = 0; r->target && c < s->count; c++)
-        if (strcmp(s->names[c], r->target) == 0)
-            infer_target(s, c, i);
+    if (i->target < i->count)
+        infer_target(s, i);
     infer_groups(r, s, i);
     infer_time(r, s, i);
     infer_footer(s, i);

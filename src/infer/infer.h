@@ -46,7 +46,7 @@ struct infer {
     struct csv_dialect dialect;
     char decimal;
     struct infer_column *columns;
-    size_t count;
+    size_t count, target;   /* target: the column; count: none */
     uint64_t rows;
     int task;               /* from the target, if the request names one */
     char *positive;         /* binary: the positive label */
@@ -56,7 +56,6 @@ struct infer {
     char same_note[300];     /* labels that are equal as numbers; or "" */
     char label_note[500], footer_note[300]; /* what looks wrong; or "" */
     char nothing_note[400];  /* a label that may stand for "none"; or "" */
-    double target_balance;  /* share of the smallest class */
     char time_note[500];     /* the rows are in the order of a date; or "" */
     uint64_t looked, copies; /* rows of a sample; those equal to another in every column used */
     char note[200];         /* about the header line; or "" */
@@ -89,6 +88,15 @@ struct infer_request {
     bool (*stop)(void);                /* polled at each block; may be NULL */
     int progress;                      /* enum progress_style */
 };
+/* A number, a category or a date. */
+static inline bool infer_is_input(const struct infer_column *c)
+{
+    return c->type == COLUMN_NUMERIC || c->type == COLUMN_CATEGORICAL || c->type == COLUMN_DATETIME;
+}
+static inline bool infer_is_target(const struct infer *i, const struct infer_column *c)
+{
+    return c == i->columns + i->target;
+}
 /* True if the text means missing in that column. */
 static inline bool infer_is_missing(const struct infer *i, size_t column, const char *text,
                                     size_t length)
@@ -112,7 +120,6 @@ void infer_write_dialect(const struct infer *i, struct json_out *out);
 /* Looks for sequences with a row a step in the file that infer_file has read, if names of columns
  * speak of them; sets i->series. given: [i->count] columns that are something else. False on an
  * error, or with e->id == ERR_NONE if `stop` returned true. */
-bool infer_series(const struct infer_request *r, const bool *given, struct infer *i,
-                  struct err *e);
+bool infer_series(const struct infer_request *r, const bool *given, struct infer *i, struct err *e);
 
 #endif

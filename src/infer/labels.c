@@ -67,17 +67,6 @@ uint32_t infer_join_labels(struct column_profile *w, const struct vocab *labels,
     return joined;
 }
 
-/* --- the positive label --- */
-
-static void find_positive(const struct column_profile *w, const struct vocab *labels,
-                          struct infer *i)
-{
-    uint64_t rows[2] = {0, 0};
-    for (uint32_t k = 0; k < vocab_count(labels) && k < 2; k++)
-        rows[k] = rows_of(w, labels, k);
-    infer_positive(labels, rows, i);
-}
-
 /* --- labels that look wrong --- */
 
 static void find_twins(const struct vocab *labels, struct text *out)
@@ -111,16 +100,18 @@ static void find_few(const struct column_profile *w, const struct vocab *labels,
                     "typing errors, or classes to be joined?", (unsigned long long)most);
 }
 
-void infer_labels(const struct survey *s, size_t target, const struct vocab *labels,
-                  struct infer *i)
+void infer_labels(const struct survey *s, const struct vocab *labels, struct infer *i)
 {
-    const struct column_profile *w = &s->profiles[target];
+    const struct column_profile *w = &s->profiles[s->target];
     struct text out = {0};
+    uint64_t rows[2] = {0, 0};
+    for (uint32_t k = 0; k < vocab_count(labels) && k < 2; k++)
+        rows[k] = rows_of(w, labels, k);
     if (i->task == TASK_BINARY && vocab_count(labels))
-        find_positive(w, labels, i);
+        infer_positive(labels, rows, i);
     if (i->task == TASK_REGRESSION)
         return;
-    const bool lists = label_list_tell(labels, s->names[target], &out);
+    const bool lists = label_list_tell(labels, s->names[s->target], &out);
     if (!lists)
         find_twins(labels, &out);
     if (!lists)

@@ -103,7 +103,7 @@ void infer_missing_note(const struct infer_request *r, const struct survey *s,
         size_t columns = 0, first = 0;
         for (size_t c = 0; c < s->count; c++) {
             uint64_t of = s->profiles[c].means_missing[i] ? s->profiles[c].absent[i] : 0;
-            if (!of || (r->target && strcmp(s->names[c], r->target) == 0))
+            if (!of || c == s->target)
                 continue;
             first = of > most ? c : first;
             most = of > most ? of : most;

@@ -162,13 +162,14 @@ static bool propose_date(const struct column_profile *w, struct infer_column *c)
     return true;
 }
 
-bool infer_propose(const struct column_profile *w, const struct infer_cells *n,
+bool infer_propose(const struct column_profile *w, const struct infer_counts *n,
                    struct infer_column *c)
 {
     const uint64_t present = n->present, read = n->numbers;
-    bool comma = n->decimal == ',', proved;
-    uint64_t foreign = w->signs[!comma].cells;
+    const bool comma = n->comma;
+    const uint64_t foreign = w->signs[!comma].cells;
     const char *between;
+    bool proved;
     if (w->others == present && w->others && propose_date(w, c))
         return true;
     if (w->amounts.with_limits * 2 >= present) /* < 20 yrs, > 20 yrs: classes */

@@ -18,7 +18,6 @@ const char infer_leak_words[] =
 struct sample {
     const struct survey *survey;
     struct infer *infer;
-    size_t target;
     struct leak_target of;
     const uint32_t *rows;
 };
@@ -57,9 +56,15 @@ const char *infer_sampled(const struct survey *s, const struct infer *i, size_t 
     return *size && !infer_is_missing(i, column, text, *size) ? text : NULL;
 }
 
-static bool is_input(const struct infer_column *c)
+bool infer_sampled_value(const struct survey *s, const struct infer *i, size_t column,
+                         uint32_t row, double *value)
 {
-    return c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME || c->type == COLUMN_CATEGORICAL;
+    const struct infer_column *c = &i->columns[column];
+    size_t size;
+    const char *text = infer_sampled(s, i, column, row, &size);
+    return text && (c->type == COLUMN_DATETIME ? form_read_date(c->form, text, size, value)
+                                               : form_read_number(c->form, text, size, i->decimal,
+                                                                  value) == NUMBER_OK);
 }
 
 /* Reads the cells of `rows` as numbers, minus the first one; NaN: missing, or no number. part: of
@@ -67,17 +72,10 @@ static bool is_input(const struct infer_column *c)
 static void read_numbers(const struct sample *t, size_t column, const uint32_t *rows,
                          uint32_t count, int part, float *out)
 {
-    const struct infer_column *c = &t->infer->columns[column];
     double first = (double)NAN, value;
     for (uint32_t i = 0; i < count; i++) {
-        size_t size;
-        const char *text = infer_sampled(t->survey, t->infer, column, rows[i], &size);
         out[i] = NAN;
-        if (!text)
-            continue;
-        if (c->type == COLUMN_DATETIME ? !form_read_date(c->form, text, size, &value)
-                                       : form_read_number(c->form, text, size, t->infer->decimal,
-                                                          &value) != NUMBER_OK)
+        if (!infer_sampled_value(t->survey, t->infer, column, rows[i], &value))
             continue;
         if (part) {
             double parts[DATE_PARTS];
@@ -128,7 +126,7 @@ static void score_tile(void *context, unsigned tile, unsigned thread)
     (void)thread;
     struct sample *t = context;
     struct infer_column *c = &t->infer->columns[tile];
-    if (tile == t->target || !is_input(c))
+    if (tile == t->infer->target || !infer_is_input(c))
         return;
     c->alone = c->type == COLUMN_CATEGORICAL ? of_groups(t, tile)
                                              : of_numbers(t, tile);
@@ -167,13 +165,13 @@ static bool hash_rows(const struct sample *t, struct leak_row *hash)
     for (size_t c = 0; c < t->survey->count; c++) {
         const struct infer_column *column = &t->infer->columns[c];
         const uint32_t *of = t->survey->profiles[c].sample_hash;
-        if (c == t->target || (!is_input(column) && column->type != COLUMN_TEXT))
+        if (c == t->infer->target || (!infer_is_input(column) && column->type != COLUMN_TEXT))
             continue;
         used = true;
         for (uint32_t i = 0; i < t->of.count; i++)
             hash[i].inputs = rng_hash(&of[t->rows[i]], sizeof *of, hash[i].inputs);
     }
-    const uint32_t *of = t->survey->profiles[t->target].sample_hash;
+    const uint32_t *of = t->survey->profiles[t->infer->target].sample_hash;
     for (uint32_t i = 0; i < t->of.count; i++)
         hash[i].whole = rng_hash(&of[t->rows[i]], sizeof *of, hash[i].inputs);
     return used;
@@ -197,13 +195,13 @@ static bool take_target(const struct sample *t, int32_t *label, float *value, ui
                         struct leak_target *of)
 {
     const struct survey *s = t->survey;
-    const struct column_profile *w = &s->profiles[t->target];
+    const struct column_profile *w = &s->profiles[s->target];
     const bool values = t->infer->task == TASK_REGRESSION;
-    struct hashes none = missing_of(t, t->target);
+    struct hashes none = missing_of(t, s->target);
     struct vocab *known = vocab_new(); /* labels by hash, in order of arrival */
     for (uint32_t i = 0; i < s->samples; i++)
         rows[i] = i;
-    read_numbers(t, t->target, rows, s->samples, 0, value);
+    read_numbers(t, s->target, rows, s->samples, 0, value);
     for (uint32_t i = 0; i < s->samples; i++) {
         uint32_t hash = w->sample_hash[i], n = of->count;
         if (values ? value[i] != value[i] : is_missing(&none, hash))
@@ -219,9 +217,9 @@ static bool take_target(const struct sample *t, int32_t *label, float *value, ui
     return of->count && of->classes != 1;
 }
 
-void infer_sample(const struct survey *s, size_t target, struct infer *out)
+void infer_sample(const struct survey *s, struct infer *out)
 {
-    struct sample t = {.survey = s, .infer = out, .target = target};
+    struct sample t = {.survey = s, .infer = out};
     int32_t *label = mem_alloc((size_t)s->samples + 1, sizeof *label);
     float *value = mem_alloc((size_t)s->samples + 1, sizeof *value);
     uint32_t *rows = mem_alloc((size_t)s->samples + 1, sizeof *rows);

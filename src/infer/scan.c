@@ -406,21 +406,26 @@ static bool inspect_block(struct survey *s, const struct csv_block *b, struct cs
         const struct csv_cell *cell = cells->cells + last->first_cell;
         s->last_line = last->line;
         snprintf(s->last_cell, sizeof s->last_cell, "%.*s", (int)cell->length, cell->text);
-        for (size_t c = 0; c < s->count; c++)
-            if (s->profiles[c].texts) /* the target */
-                s->last_unlabelled = cell[c].length == 0;
+        s->last_unlabelled = s->target < s->count && cell[s->target].length == 0;
     }
     mem_free(sampled);
     return true;
 }
 
+/* name NULL, or of no column: count. */
+static size_t column_named(const struct survey *s, const char *name)
+{
+    size_t c = 0;
+    while (c < s->count && !(name && strcmp(s->names[c], name) == 0))
+        c++;
+    return c;
+}
+
 static void begin_survey(const struct infer_request *r, struct survey *s)
 {
     s->missing = r->missing;
-    s->weight = s->count;
-    for (size_t c = 0; r->weight && c < s->count; c++)
-        if (strcmp(s->names[c], r->weight) == 0)
-            s->weight = c;
+    s->weight = column_named(s, r->weight);
+    s->target = column_named(s, r->target);
     size_t most = INFER_HASHES / s->count, rows = ((size_t)1 << 23) / s->count;
     most = most < 4096 ? 4096 : most;
     s->profiles = mem_zero(s->count, sizeof *s->profiles);
@@ -441,7 +446,7 @@ static void begin_survey(const struct infer_request *r, struct survey *s)
             continue;
         w->sample_hash = mem_zero(s->sample_most, sizeof *w->sample_hash);
         w->sample_at = mem_zero((size_t)s->sample_most + 1, sizeof *w->sample_at);
-        if (strcmp(s->names[c], r->target) == 0) {
+        if (c == s->target) {
             w->texts = vocab_new();
             w->text_counts = mem_zero(INFER_TEXTS, sizeof *w->text_counts);
         }

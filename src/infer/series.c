@@ -32,7 +32,6 @@ struct ordering {
 
 struct search {
     const struct infer *infer;
-    size_t target;
     struct grouping groups[MOST_COLUMNS];
     size_t orders[MOST_COLUMNS], group_count, order_count;
     double before[MOST_COLUMNS]; /* by order: the row before */
@@ -47,7 +46,7 @@ static void find_columns(struct search *s, const bool *given)
     const struct infer *f = s->infer;
     for (size_t i = 0; i < f->count; i++) {
         const struct infer_column *c = &f->columns[i];
-        if (i == s->target || given[i] || c->missing || c->form || c->distinct < LEAST_ROWS)
+        if (i == f->target || given[i] || c->missing || c->form || c->distinct < LEAST_ROWS)
             continue;
         bool rare = !c->distinct_capped && c->distinct * LEAST_ROWS <= f->rows;
         bool ordered = c->type == COLUMN_NUMERIC || c->type == COLUMN_DATETIME;
@@ -85,7 +84,8 @@ static void end_group(struct grouping *g)
 
 static void look_at_group(struct search *s, struct grouping *g, const struct csv_cell *cells)
 {
-    uint64_t key = cell_hash(&cells[g->column]), label = cell_hash(&cells[s->target]);
+    const struct csv_cell *target = &cells[s->infer->target];
+    uint64_t key = cell_hash(&cells[g->column]), label = cell_hash(target);
     g->begins = !s->any || key != g->now;
     if (g->begins) {
         end_group(g);
@@ -94,8 +94,7 @@ static void look_at_group(struct search *s, struct grouping *g, const struct csv
         g->now = key;
     }
     g->rows++;
-    g->tail = !infer_is_missing(s->infer, s->target, cells[s->target].text,
-                                cells[s->target].length);
+    g->tail = !infer_is_missing(s->infer, s->infer->target, target->text, target->length);
     if (!g->tail)
         return;
     g->varies |= g->labelled && label != g->label;
@@ -225,8 +224,6 @@ static void conclude(const struct search *s, struct infer_series *found)
 bool infer_series(const struct infer_request *r, const bool *given, struct infer *i, struct err *e)
 {
     struct search s = {.infer = i};
-    while (s.target < i->count && strcmp(i->columns[s.target].name, r->target) != 0)
-        s.target++;
     find_columns(&s, given);
     if (!s.group_count || !s.order_count)
         return true;

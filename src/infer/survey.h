@@ -142,6 +142,15 @@ static inline double infer_high(const struct column_profile *w, bool comma)
     return comma ? fmax(w->high[0], w->high[1]) : w->high[0];
 }
 
+/* The cells of one column, given the texts that mean missing. */
+struct infer_counts {
+    uint64_t present, missing, numbers, texts, distinct;
+    bool comma;              /* the decimal sign of the file is a comma, else a point */
+    bool sure;               /* numbers of other columns prove it */
+    bool target;
+    struct infer_first word; /* the first text of the missing list that counts as text */
+};
+
 struct survey {
     struct csv_dialect dialect;
     /* the quoting was guessed; "none" is no guess if quoted cells end in quotes */
@@ -151,7 +160,7 @@ struct survey {
     size_t count;
     struct column_profile *profiles;
     uint64_t rows;              /* rows of weight 0 do not count */
-    size_t weight;              /* the column of weights; count: none */
+    size_t weight, target;      /* the column of weights, and the target; count: none */
     const struct opt_strings *missing; /* the user's list; NULL: to be guessed */
     uint32_t sample_most, samples; /* samples of every sample_step-th row */
     uint64_t sample_step;
@@ -195,14 +204,8 @@ void infer_groups(const struct infer_request *r, const struct survey *s, struct 
 void infer_time(const struct infer_request *r, const struct survey *s, struct infer *i);
 /* propose.c: true if all cells are numbers, or dates, in another form: the column is typed,
  * or set aside with the key that would read it. */
-struct infer_cells {
-    uint64_t present, numbers; /* cells; plain numbers among them */
-    char decimal;              /* of the file */
-    bool sure;                 /* numbers of other columns prove it */
-    bool target;
-};
 extern const char infer_two_readings[]; /* the kind of numbers that need a word of the user */
-bool infer_propose(const struct column_profile *w, const struct infer_cells *n,
+bool infer_propose(const struct column_profile *w, const struct infer_counts *n,
                    struct infer_column *c);
 /* dress.c: takes one more of the other cells. */
 void infer_dressed(struct infer_dress *d, const char *text, size_t length, int64_t line);
@@ -217,9 +220,9 @@ bool infer_has_patterns(const struct column_profile *w, bool letters);
 bool infer_is_stamp(const char *text, size_t length); /* YYYYMMDDhhmm[ss] */
 bool infer_epoch(const struct column_profile *w, uint64_t present, struct infer_column *c);
 void infer_span(struct infer_spans *s, const char *text, size_t length, int64_t line);
-/* True if all cells are durations, and not times of a day: the column is typed, or set aside with a
- * warning. always: times of a day too. */
-bool infer_propose_span(const struct column_profile *w, uint64_t present, bool always,
+/* True if all cells are durations, and not times of a day (which a target may have): the column is
+ * typed, or set aside with a warning. */
+bool infer_propose_span(const struct column_profile *w, const struct infer_counts *n,
                         struct infer_column *c);
 /* missing.c: the decimal sign; which of infer_missing_texts mean missing in each column; the
  * lists for data.missing and for columns. */
@@ -239,10 +242,10 @@ __attribute__((format(printf, 3, 4))) void infer_more(char *note, size_t size,
 /* True: an --id or --ignore names the column. */
 bool infer_asked(const struct infer_request *r, const char *name);
 void infer_types(const struct infer_request *r, const struct survey *s, struct infer *i);
-void infer_target(const struct survey *s, size_t target, struct infer *i);
+void infer_target(const struct survey *s, struct infer *i);
 /* id.c: types a column of whole or other numbers. */
-void infer_numbers(const struct column_profile *w, uint64_t present, uint64_t missing,
-                   uint64_t distinct, struct infer_column *c);
+void infer_numbers(const struct column_profile *w, const struct infer_counts *n,
+                   struct infer_column *c);
 /* The reason, and the kind, of a column that only its values make an id: it rises by one a row. */
 extern const char infer_counts[];
 /* Whether the order of the rows tells of their target, more than nine other orders do; SORTED: the
@@ -252,10 +255,13 @@ enum infer_order infer_order(const struct leak_target *of);
 /* Adds to an id's reason how to learn from it. */
 void infer_way_back(struct infer_column *c, bool numbers);
 /* sample.c: what each column alone explains of the target, and equal rows. */
-void infer_sample(const struct survey *s, size_t target, struct infer *i);
+void infer_sample(const struct survey *s, struct infer *i);
 /* The text of a sampled cell that may be a number or a date; NULL: another one, or missing. */
 const char *infer_sampled(const struct survey *s, const struct infer *i, size_t column,
                           uint32_t row, size_t *size);
+/* The number, or the seconds of a date, in a sampled cell. False: it has none. */
+bool infer_sampled_value(const struct survey *s, const struct infer *i, size_t column,
+                         uint32_t row, double *value);
 /* words.c: a text without digits, e.g. a mark of missing; 0000-00-00 counts as one. */
 bool infer_is_word(const char *text, size_t length);
 void infer_word(struct infer_words *w, const char *text, size_t length, int64_t line);
@@ -287,8 +293,7 @@ void infer_twins(const struct survey *s, struct infer *i);
 uint32_t infer_join_labels(struct column_profile *w, const struct vocab *labels, uint32_t samples,
                            struct infer *i);
 /* The positive label, and notes about labels and the last line. */
-void infer_labels(const struct survey *s, size_t target, const struct vocab *labels,
-                  struct infer *i);
+void infer_labels(const struct survey *s, const struct vocab *labels, struct infer *i);
 void infer_footer(const struct survey *s, struct infer *i);
 
 #endif

@@ -23,26 +23,21 @@ static int find_task(const struct column_profile *w, const struct infer_column *
                                                                     : TASK_REGRESSION;
 }
 
-/* Orders the labels as the contract says, without missing texts; sets the smallest class's
- * share. */
-static struct vocab *find_labels(const struct column_profile *w, size_t target, struct infer *i)
+/* Orders the labels as the contract says, without missing texts. */
+static struct vocab *find_labels(const struct column_profile *w, size_t target,
+                                 const struct infer *i)
 {
     struct vocab *labels = vocab_new();
-    uint64_t smallest = UINT64_MAX, all = 0;
     for (uint32_t k = 0; k < vocab_count(w->texts); k++) {
         size_t length;
         const char *text = vocab_text(w->texts, k, &length);
-        if (infer_is_missing(i, target, text, length) || !w->text_counts[k])
-            continue; /* or joined: infer_join_labels */
-        vocab_add(labels, text, length);
-        smallest = w->text_counts[k] < smallest ? w->text_counts[k] : smallest;
-        all += w->text_counts[k];
+        if (!infer_is_missing(i, target, text, length) && w->text_counts[k])
+            vocab_add(labels, text, length); /* a count of 0: infer_join_labels joined it */
     }
     uint32_t count = vocab_count(labels);
     uint32_t *order = mem_alloc((size_t)count + 1, sizeof *order);
     vocab_sort(labels, order);
     mem_free(order);
-    i->target_balance = all ? (double)smallest / (double)all : 0;
     return labels;
 }
 
@@ -106,8 +101,9 @@ static void find_answers(const struct vocab *labels, struct infer *out)
     }
 }
 
-void infer_target(const struct survey *s, size_t target, struct infer *out)
+void infer_target(const struct survey *s, struct infer *out)
 {
+    const size_t target = s->target;
     struct column_profile *w = &s->profiles[target];
     struct infer_column *c = &out->columns[target];
     struct vocab *labels = find_labels(w, target, out);
@@ -118,11 +114,9 @@ void infer_target(const struct survey *s, size_t target, struct infer *out)
         c->distinct -= joined;
     }
     out->task = find_task(w, c, out->decimal, s->rows);
-    if (out->task == TASK_REGRESSION)
-        out->target_balance = 0;
-    infer_labels(s, target, labels, out);
+    infer_labels(s, labels, out);
     find_nothing(s->names[target], w, labels, out);
-    infer_sample(s, target, out);
+    infer_sample(s, out);
     find_answers(labels, out);
     vocab_free(labels);
     if (c->missing) {

@@ -23,12 +23,9 @@ struct times {
 /* Caller frees t->at (mem_free). */
 static struct times times_of(const struct survey *s, const struct infer *infer, size_t column)
 {
-    const struct infer_column *c = &infer->columns[column];
     struct times t = {.at = mem_alloc((size_t)s->samples + 1, sizeof *t.at)};
     for (uint32_t i = 0; i < s->samples; i++) {
-        size_t size;
-        const char *text = infer_sampled(s, infer, column, i, &size);
-        if (!text || !form_read_date(c->form, text, size, &t.at[t.count]))
+        if (!infer_sampled_value(s, infer, column, i, &t.at[t.count]))
             continue;
         const double step = t.count ? t.at[t.count] - t.at[t.count - 1] : 0;
         t.rises += step > 0;
@@ -65,7 +62,7 @@ void infer_time(const struct infer_request *r, const struct survey *s, struct in
     for (size_t k = 0; r->target && k < i->count; k++) {
         const struct infer_column *c = &i->columns[k];
         const struct column_profile *w = &s->profiles[k];
-        if (c->type != COLUMN_DATETIME || strcmp(c->name, r->target) == 0)
+        if (c->type != COLUMN_DATETIME || k == i->target)
             continue;
         dates++;
         if (column_names_birth(c->name) || c->missing * 10 > i->rows || !w->sample_at || ordered)

@@ -1,6 +1,5 @@
 /* twins.c - values that are one but for the way they are written, and codes that are one as
  * numbers. */
-
 #include "base/text.h"
 #include "infer/survey.h"
 #include "table/twins.h"

@@ -11,18 +11,11 @@
 #define TEXT_ROUTES                                                                                \
     "hashed n-grams of it are read; \"encode\": \"tokens\" learns its words in order"
 
-/* --- counts of one column, given the texts that mean missing --- */
-
-struct counts {
-    uint64_t present, missing, numbers, texts, distinct;
-    bool sure;        /* numbers of other columns prove the decimal sign */
-    struct infer_first word; /* the first text of the missing list that counts as text */
-};
-
-static struct counts count_cells(const struct column_profile *w, char decimal)
+static struct infer_counts count_cells(const struct column_profile *w, bool comma)
 {
-    struct counts c = {.missing = w->given,
-                       .distinct = w->distinct - (uint64_t)__builtin_popcountll(w->given_seen)};
+    struct infer_counts c = {.missing = w->given, .comma = comma,
+                             .distinct = w->distinct -
+                                         (uint64_t)__builtin_popcountll(w->given_seen)};
     for (int i = 0; i < INFER_MISSING; i++) {
         if (!w->absent[i])
             continue;
@@ -32,8 +25,8 @@ static struct counts count_cells(const struct column_profile *w, char decimal)
             c.word = (struct infer_first){infer_missing_texts[i], w->absent_line[i]};
     }
     c.present = w->cells - c.missing;
-    c.numbers = w->whole + w->signs[decimal == ','].cells;
-    c.texts += w->others + w->signs[decimal != ','].cells;
+    c.numbers = w->whole + w->signs[comma].cells;
+    c.texts += w->others + w->signs[!comma].cells;
     return c;
 }
 
@@ -72,22 +65,22 @@ void infer_more(char *note, size_t size, const char *format, ...)
 }
 
 /* True if leading zeros are common: 00501 is a code. */
-static bool is_padded(const struct column_profile *w, const struct counts *n)
+static bool is_padded(const struct column_profile *w, const struct infer_counts *n)
 {
     return w->padded * 200 >= n->present && w->padded;
 }
 
 /* True for repeated integers that a float cannot distinguish: codes. */
-static bool long_codes(const struct column_profile *w, const struct counts *n)
+static bool long_codes(const struct column_profile *w, const struct infer_counts *n)
 {
     return w->serials * 2 > n->present && n->distinct * 2 <= n->present;
 }
 
 /* The first cell that is not a number: a word, or a number with the other decimal sign. */
 static const struct infer_first *first_wrong(const struct column_profile *w,
-                                             const struct counts *n, char decimal)
+                                             const struct infer_counts *n)
 {
-    const struct infer_first *const found[] = {&w->signs[decimal != ','].first, &w->other,
+    const struct infer_first *const found[] = {&w->signs[!n->comma].first, &w->other,
                                                &n->word};
     const struct infer_first *first = found[0];
     for (size_t i = 1; i < sizeof found / sizeof *found; i++)
@@ -101,11 +94,10 @@ struct place {
     char text[120];
 };
 
-static struct place place_of_wrong(const struct column_profile *w, const struct counts *n,
-                                   char decimal)
+static struct place place_of_wrong(const struct column_profile *w, const struct infer_counts *n)
 {
     struct place p = {""};
-    const struct infer_first *first = first_wrong(w, n, decimal);
+    const struct infer_first *first = first_wrong(w, n);
     if (first->text)
         snprintf(p.text, sizeof p.text, ", the first \"%.60s\" at line %lld",
                  text_quote_z(first->text), (long long)first->line);
@@ -113,7 +105,7 @@ static struct place place_of_wrong(const struct column_profile *w, const struct 
 }
 
 /* Numbers or dates in 99 % of the cells: the type stays, and training reports the place. */
-static bool type_of_most(const struct column_profile *w, const struct counts *n, char decimal,
+static bool type_of_most(const struct column_profile *w, const struct infer_counts *n,
                          struct infer_column *c)
 {
     bool dates = w->dates > n->numbers;
@@ -122,7 +114,7 @@ static bool type_of_most(const struct column_profile *w, const struct counts *n,
         (!dates && n->distinct <= 100 && !(w->fraction > 0)) ||
         (column_name_kind(c->name) == NAME_ID && n->distinct * 2 > n->present))
         return false;
-    struct place first = place_of_wrong(w, n, decimal);
+    struct place first = place_of_wrong(w, n);
     infer_set(c, dates ? COLUMN_DATETIME : COLUMN_NUMERIC,
               "%llu of %llu cells %s no %s%s: training will stop there; mend them, or list the "
               "text under data.missing", (unsigned long long)wrong, (unsigned long long)n->present,
@@ -134,11 +126,11 @@ static bool type_of_most(const struct column_profile *w, const struct counts *n,
 }
 
 /* Numbers or dates in a form that dnn does not read, alone or among numbers. */
-static bool type_of_forms(const struct column_profile *w, const struct counts *n, char decimal,
+static bool type_of_forms(const struct column_profile *w, const struct infer_counts *n,
                           struct infer_column *c)
 {
-    bool comma = decimal == ',';
-    uint64_t foreign = w->signs[!comma].cells, odd = w->signs[!comma].odd;
+    const bool comma = n->comma;
+    const uint64_t foreign = w->signs[!comma].cells, odd = w->signs[!comma].odd;
     uint64_t forms[FORMS], all = 0;
     int form = FORM_NONE;
     memcpy(forms, w->forms, sizeof forms);
@@ -156,9 +148,9 @@ static bool type_of_forms(const struct column_profile *w, const struct counts *n
     uint64_t read = form == FORM_DATE ? w->dates : n->numbers;
     if (!all || all != w->others + foreign || all + read != n->present)
         return false;
-    const struct infer_first *first = first_wrong(w, n, decimal);
+    const struct infer_first *first = first_wrong(w, n);
     char reason[200];
-    const char *kind = form_reason(form, decimal, reason, sizeof reason);
+    const char *kind = form_reason(form, comma ? ',' : '.', reason, sizeof reason);
     bool few = (form == FORM_DATE || foreign == all) && n->distinct <= 20 &&
                n->distinct * 4 <= n->present;
     infer_set(c, few ? COLUMN_CATEGORICAL : COLUMN_IGNORE, "%s%s", reason,
@@ -172,13 +164,6 @@ static bool type_of_forms(const struct column_profile *w, const struct counts *n
         infer_more(c->reason, sizeof c->reason, " (\"%.40s\" at line %lld)",
                    text_quote_z(first->text), (long long)first->line);
     return true;
-}
-
-static bool propose(const struct column_profile *w, const struct counts *n, char decimal,
-                    bool target, struct infer_column *c)
-{
-    const struct infer_cells cells = {n->present, n->numbers, decimal, n->sure, target};
-    return infer_propose(w, &cells, c);
 }
 
 /* Dates; notes times without a date and months without a day. */
@@ -195,21 +180,20 @@ static void type_of_dates(const struct column_profile *w, struct infer_column *c
                   (unsigned long long)w->months, (unsigned long long)w->dates);
 }
 
-static bool are_numbers(const struct column_profile *w, const struct counts *n)
+static bool are_numbers(const struct column_profile *w, const struct infer_counts *n)
 {
     return !n->texts && !w->dates && !is_padded(w, n) && !long_codes(w, n);
 }
 
-/* Types a column whose cells are all read; false: they are not. target: times of a day are
- * durations too. */
-static bool type_of_read(const struct column_profile *w, const struct counts *n, char decimal,
-                         bool target, struct infer_column *c)
+/* Types a column whose cells are all read; false: they are not. */
+static bool type_of_read(const struct column_profile *w, const struct infer_counts *n,
+                         struct infer_column *c)
 {
     if (are_numbers(w, n))
-        infer_numbers(w, n->present, n->missing, n->distinct, c);
+        infer_numbers(w, n, c);
     else if (n->texts || n->numbers)
-        return propose(w, n, decimal, target, c) || infer_propose_span(w, n->present, target, c);
-    else if (!infer_propose_span(w, n->present, target, c))
+        return infer_propose(w, n, c) || infer_propose_span(w, n, c);
+    else if (!infer_propose_span(w, n, c))
         type_of_dates(w, c);
     return true;
 }
@@ -223,8 +207,7 @@ static bool is_measure(const struct column_profile *w, uint64_t distinct)
 /* Types the column without its words, if it is numbers or dates then: the words mean missing. Not
  * if the user lists the missing texts. */
 static bool type_without_words(const struct infer_request *r, const struct column_profile *w,
-                               const struct counts *n, char decimal, bool target,
-                               struct infer_column *c)
+                               const struct infer_counts *n, struct infer_column *c)
 {
     struct column_profile plain;
     struct opt_strings words;
@@ -233,21 +216,22 @@ static bool type_without_words(const struct infer_request *r, const struct colum
     if (r->missing || w->own || n->present < 20 ||
         !infer_without_words(w, &plain, &words, &cells, &line))
         return false;
-    struct counts rest = count_cells(&plain, decimal);
+    struct infer_counts rest = count_cells(&plain, n->comma);
     rest.sure = n->sure;
+    rest.target = n->target;
     rest.missing += w->words_only.cells;
     rest.distinct -= w->words_only.count;
-    const bool good = rest.distinct > 10 && type_of_read(&plain, &rest, decimal, target, c) &&
+    const bool good = rest.distinct > 10 && type_of_read(&plain, &rest, c) &&
                       !c->unread &&
                       (c->type == COLUMN_NUMERIC /* dates may have words in most rows: ongoing */
                            ? is_measure(w, rest.distinct) && cells * 2 <= n->present
-                           : c->type == COLUMN_DATETIME && !target);
+                           : c->type == COLUMN_DATETIME && !n->target);
     if (good) {
         for (size_t i = 0; i < words.count; i++)
             opt_strings_add(&c->none, words.items[i]);
         c->missing = rest.missing;
         c->distinct = rest.distinct;
-        infer_tell_words(&words, cells, n->present, line, target, c);
+        infer_tell_words(&words, cells, n->present, line, n->target, c);
     } else {
         form_free(c->form);
         c->form = NULL;
@@ -262,7 +246,7 @@ static bool type_without_words(const struct infer_request *r, const struct colum
 
 /* Numbers in nearly all cells of a target, too many different ones for classes: the task is
  * regression once the others are mended. */
-static bool numbers_of_most(const struct column_profile *w, const struct counts *n, char decimal,
+static bool numbers_of_most(const struct column_profile *w, const struct infer_counts *n,
                             struct infer_column *c)
 {
     const uint64_t wrong = n->present - n->numbers;
@@ -272,21 +256,20 @@ static bool numbers_of_most(const struct column_profile *w, const struct counts 
         return false;
     infer_set(c, COLUMN_CATEGORICAL, "%llu of %llu cells %s no number%s",
               (unsigned long long)wrong, (unsigned long long)n->present,
-              wrong == 1 ? "is" : "are", place_of_wrong(w, n, decimal).text);
+              wrong == 1 ? "is" : "are", place_of_wrong(w, n).text);
     return true;
 }
 
 /* A target is never ignored. If its cells are numbers that dnn does not read, its reason says so:
  * the task is then regression, after they are corrected. */
 static void type_of_target(const struct infer_request *r, const struct column_profile *w,
-                           const struct counts *n, char decimal, struct infer_column *c)
+                           const struct infer_counts *n, struct infer_column *c)
 {
     bool read = !n->texts && !w->dates;
-    if (!read && type_without_words(r, w, n, decimal, true, c))
+    if (!read && type_without_words(r, w, n, c))
         return;
     bool proposed = !read && !w->forms[FORM_DATE] &&
-                    (infer_propose_span(w, n->present, true, c) ||
-                     propose(w, n, decimal, true, c));
+                    (infer_propose_span(w, n, c) || infer_propose(w, n, c));
     if (proposed && c->type == COLUMN_NUMERIC)
         return; /* and the config says how its numbers are written */
     if (proposed && c->kind == infer_two_readings) {
@@ -296,19 +279,19 @@ static void type_of_target(const struct infer_request *r, const struct column_pr
     form_free(c->form);
     c->form = NULL;
     if (!read && !(proposed && w->amounts.scaled && n->distinct > 30) &&
-        !(n->distinct > 30 && type_of_forms(w, n, decimal, c) && w->forms[FORM_DATE] == 0) &&
-        !numbers_of_most(w, n, decimal, c) &&
+        !(n->distinct > 30 && type_of_forms(w, n, c) && w->forms[FORM_DATE] == 0) &&
+        !numbers_of_most(w, n, c) &&
         !(n->distinct > 30 && n->distinct * 2 > n->present && infer_is_dressed(w, n->present, c)))
         c->reason[0] = '\0';
     c->kind = NULL;
     c->type = read ? COLUMN_NUMERIC : COLUMN_CATEGORICAL;
 }
 
-static void report_wrong(const struct column_profile *w, const struct counts *n, char decimal,
+static void report_wrong(const struct column_profile *w, const struct infer_counts *n,
                          int type, struct infer_column *c)
 {
     uint64_t wrong = n->present - n->numbers;
-    const char *first = first_wrong(w, n, decimal)->text;
+    const char *first = first_wrong(w, n)->text;
     const bool one = first && w->alike * 2 > wrong;
     infer_set(c, type,
               "%llu of %llu cells are numbers, %llu %s not%s: mend %s and run init again, or add a "
@@ -316,13 +299,13 @@ static void report_wrong(const struct column_profile *w, const struct counts *n,
               "they are codes, use categorical",
               (unsigned long long)(n->present - wrong), (unsigned long long)n->present,
               (unsigned long long)wrong, wrong == 1 ? "is" : "are",
-              place_of_wrong(w, n, decimal).text, wrong == 1 ? "it" : "them",
+              place_of_wrong(w, n).text, wrong == 1 ? "it" : "them",
               one ? " (\"" : "", one ? text_quote_z(first) : "", one ? "\")" : "");
     /* few, or one text: a key reads the column, and it is too good to be lost quietly */
     c->unread = type == COLUMN_IGNORE && (wrong * 10 <= n->present || w->alike * 2 > wrong);
 }
 
-static void type_of_texts(const struct column_profile *w, const struct counts *n, char decimal,
+static void type_of_texts(const struct column_profile *w, const struct infer_counts *n,
                           struct infer_column *c)
 {
     double present = (double)n->present, distinct = (double)n->distinct;
@@ -342,7 +325,7 @@ static void type_of_texts(const struct column_profile *w, const struct counts *n
                    (n->distinct > 100 || (distinct > 0.5 * present && !c->reason[0]));
     if (n->present < 20) {
         if (numbers && wrong == 1)
-            report_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
+            report_wrong(w, n, COLUMN_CATEGORICAL, c);
         return;
     }
     if (infer_mostly_dates(w, n->present, c))
@@ -359,7 +342,7 @@ static void type_of_texts(const struct column_profile *w, const struct counts *n
         infer_set(c, COLUMN_ID, "its name and its values, all different, are those of an "
                                 "identifier");
     else if (numbers)
-        report_wrong(w, n, decimal, COLUMN_IGNORE, c);
+        report_wrong(w, n, COLUMN_IGNORE, c);
     else if ((unique || (distinct > 0.5 * present && n->distinct > 50)) &&
              infer_is_dressed(w, n->present, c))
         return;
@@ -378,7 +361,7 @@ static void type_of_texts(const struct column_profile *w, const struct counts *n
     else if (n->distinct > VOCAB_MOST / 2)
         infer_set(c, COLUMN_IGNORE, "too many values");
     else if (wrong && (wrong == 1 || wrong * 100 <= n->present) && !c->reason[0])
-        report_wrong(w, n, decimal, COLUMN_CATEGORICAL, c);
+        report_wrong(w, n, COLUMN_CATEGORICAL, c);
     else if (n->distinct > 10 && !c->reason[0] && infer_is_dressed(w, n->present, c)) {
         c->type = COLUMN_CATEGORICAL; /* 4'9" */
         c->unread = false;
@@ -394,12 +377,12 @@ static void type_of_texts(const struct column_profile *w, const struct counts *n
 }
 
 static void type_of(const struct infer_request *r, const struct survey *s,
-                    const struct column_profile *w, const struct counts *n, char decimal,
+                    const struct column_profile *w, const struct infer_counts *n,
                     struct infer_column *c)
 {
     uint64_t least = s->rows < 40 ? 1 : 10;
-    if (r->target && strcmp(c->name, r->target) == 0)
-        type_of_target(r, w, n, decimal, c);
+    if (n->target)
+        type_of_target(r, w, n, c);
     else if (infer_asked(r, c->name))
         c->type = among(r->ids, r->id_count, c->name) ? COLUMN_ID : COLUMN_IGNORE;
     else if (!n->present)
@@ -411,10 +394,9 @@ static void type_of(const struct infer_request *r, const struct survey *s,
         infer_set(c, COLUMN_IGNORE, "the same value in every row");
     else if (n->distinct == 1)
         c->type = COLUMN_CATEGORICAL; /* missing or not is its only information */
-    else if (!type_of_read(w, n, decimal, false, c) &&
-             !type_without_words(r, w, n, decimal, false, c) &&
-             !type_of_most(w, n, decimal, c) && !type_of_forms(w, n, decimal, c))
-        type_of_texts(w, n, decimal, c);
+    else if (!type_of_read(w, n, c) && !type_without_words(r, w, n, c) &&
+             !type_of_most(w, n, c) && !type_of_forms(w, n, c))
+        type_of_texts(w, n, c);
     const bool asked = infer_asked(r, c->name);
     if (c->type == COLUMN_ID && !asked)
         infer_way_back(c, are_numbers(w, n) && !(w->serials * 2 > n->present));
@@ -431,26 +413,27 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
     }
     out->rows = s->rows;
     out->count = s->count;
+    out->target = s->target;
     out->columns = mem_zero(s->count, sizeof *out->columns);
+    const bool comma = out->decimal == ',';
     infer_missing(r, s, out->decimal, out);
     infer_missing_note(r, s, out->missing_note, sizeof out->missing_note);
-    for (size_t c = 0; c < s->count; c++)
-        out->columns[c].alone = (double)NAN;
     for (size_t i = 0; i < s->count; i++) {
         struct column_profile *w = &s->profiles[i];
         struct infer_column *c = &out->columns[i];
-        struct counts n = count_cells(w, out->decimal);
+        struct infer_counts n = count_cells(w, comma);
         n.sure = sure;
+        n.target = i == s->target;
         if (s->last_unlabelled && w->others == 1 && w->other.line == s->last_line) {
             n.texts--; /* a footer, which training leaves out: infer_footer tells it */
             n.present--;
             n.distinct--;
         }
         c->name = mem_string(s->names[i]);
+        c->alone = (double)NAN;
         c->missing = n.missing;
         c->distinct = n.distinct;
         c->distinct_capped = w->capped;
-        bool comma = out->decimal == ',';
         c->low = infer_low(w, comma);
         c->high = infer_high(w, comma);
         if (!n.numbers)
@@ -459,7 +442,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
             c->examples[k] = w->example[k];
             w->example[k] = NULL;
         }
-        type_of(r, s, w, &n, out->decimal, c);
+        type_of(r, s, w, &n, c);
         if (c->type == COLUMN_CATEGORICAL && !c->reason[0] && !r->missing && !w->texts &&
             w->absent[INFER_NA] && infer_is_of_codes(w))
             infer_set(c, COLUMN_CATEGORICAL,

@@ -38,8 +38,7 @@ struct init_sequence {
  * "t0_c0 t1_c0 ..", or "t0 t1 ..": all columns to learn from are numbers of that form, every
  * channel has the same number of steps, 8 or more, from 0 or 1 on, in any order. None if a --set
  * gives the types of columns. Caller: init_sequence_free. */
-struct init_sequence init_sequence_find(const struct infer *found, const char *target,
-                                        const struct overrides *sets);
+struct init_sequence init_sequence_find(const struct infer *found, const struct overrides *sets);
 void init_sequence_free(struct init_sequence *s);
 /* Looks for sequences with a row a step (infer/series.c). If it finds them, their two columns
  * become ids and the task may become tagging; a --set about the types of columns or rows ends it.
@@ -66,7 +65,7 @@ void init_put_column(const struct infer_column *c, int type, struct json_out *o)
 /* --- init_notes.c --- */
 
 /* The notes about a file: types with their reasons, labels, scores, leaks. */
-void init_notes(const struct infer *found, const char *target, const struct overrides *o);
+void init_notes(const struct infer *found, const struct overrides *o);
 /* The last line: how long a training takes here. config: as written to `name`. preset: a --set's;
  * NULL: none, and auto and the fast preset are compared. rows: of the file. Writes nothing if no
  * forecast can be made. */

@@ -22,13 +22,12 @@ static bool split_by_chance(const struct overrides *o, const struct infer *found
 }
 
 /* The kind of note about each column's type, NULL for none; mem_free. */
-static const char **told_kinds(const struct infer *found, const char *target,
-                               const struct overrides *o)
+static const char **told_kinds(const struct infer *found, const struct overrides *o)
 {
     const char **kinds = mem_zero(found->count + 1, sizeof *kinds);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
-        if (c->reason[0] && strcmp(c->name, target) != 0 && !init_column_given(o, c->name) &&
+        if (c->reason[0] && !infer_is_target(found, c) && !init_column_given(o, c->name) &&
             !(c->repeats && !split_by_chance(o, found)))
             kinds[i] = c->kind;
     }
@@ -42,9 +41,9 @@ static bool is_alike(const struct infer_column *a, const struct infer_column *b)
 }
 
 /* A note a column; columns set aside for one reason share a line when there are many. */
-static void tell_types(const struct infer *found, const char *target, const struct overrides *o)
+static void tell_types(const struct infer *found, const struct overrides *o)
 {
-    const char **kinds = told_kinds(found, target, o);
+    const char **kinds = told_kinds(found, o);
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
         const char *kind = kinds[i];
@@ -129,44 +128,40 @@ static void tell_scores(const struct infer *found, const struct overrides *o)
 }
 
 /* Writes the form of the target's numbers, and what is wrong with them. */
-static void tell_target(const struct infer *found, const char *target, const struct overrides *o)
+static void tell_target(const struct infer *found, const struct overrides *o)
 {
-    for (size_t i = 0; i < found->count; i++) {
-        const struct infer_column *c = &found->columns[i];
-        if (!c->reason[0] || strcmp(c->name, target) != 0 || found->task != TASK_REGRESSION ||
-            init_column_given(o, target))
-            continue;
-        if (c->form)
-            (c->unread ? log_warning : log_note)("target \"%s\": %s: %s", text_quote_z(target),
-                                                 column_role_names[c->type], c->reason);
-        else if (strstr(c->reason, "--set"))
-            log_warning("target \"%s\": training will stop at its cells: %s",
-                        text_quote_z(target), c->reason);
-        else
-            log_warning("target \"%s\": %s: training will stop there; mend the cells",
-                        text_quote_z(target), c->reason);
-    }
+    const struct infer_column *c = &found->columns[found->target];
+    const char *name = text_quote_z(c->name);
+    if (!c->reason[0] || found->task != TASK_REGRESSION || init_column_given(o, c->name))
+        return;
+    if (c->form)
+        (c->unread ? log_warning : log_note)("target \"%s\": %s: %s", name,
+                                             column_role_names[c->type], c->reason);
+    else if (strstr(c->reason, "--set"))
+        log_warning("target \"%s\": training will stop at its cells: %s", name, c->reason);
+    else
+        log_warning("target \"%s\": %s: training will stop there; mend the cells", name, c->reason);
 }
 
 /* True if a note tells that values of a column may stand for "none". */
-static bool has_far(const struct infer *found, const struct infer_column *c, const char *target,
+static bool has_far(const struct infer *found, const struct infer_column *c,
                     const struct overrides *o)
 {
-    const bool is_target = strcmp(c->name, target) == 0;
+    const bool is_target = infer_is_target(found, c);
     return c->far[0] && !init_column_given(o, c->name) &&
            !(is_target && found->task != TASK_REGRESSION);
 }
 
 /* Values that may stand for "none": first of the columns that the config changes by them. */
-static void tell_far(const struct infer *found, const char *target, const struct overrides *o)
+static void tell_far(const struct infer *found, const struct overrides *o)
 {
     size_t told = 0;
     for (int changed = 1; changed >= 0; changed--) {
         struct text more = {0};
         for (size_t i = 0; i < found->count; i++) {
             const struct infer_column *c = &found->columns[i];
-            const bool is_target = strcmp(c->name, target) == 0;
-            if ((c->none.count > 0) != (changed > 0) || !has_far(found, c, target, o))
+            const bool is_target = infer_is_target(found, c);
+            if ((c->none.count > 0) != (changed > 0) || !has_far(found, c, o))
                 continue;
             if (is_target || told++ < TOLD_NAMES) {
                 log_warning("%s \"%s\": %s", is_target ? "target" : "column",
@@ -211,10 +206,11 @@ static void warn(const char *text)
         log_warning("%s", text);
 }
 
-void init_notes(const struct infer *found, const char *target, const struct overrides *o)
+void init_notes(const struct infer *found, const struct overrides *o)
 {
     const bool task_given = init_set_value(o, "task") != NULL;
     const bool labels = found->task != TASK_REGRESSION;
+    const char *target = found->columns[found->target].name;
     struct text leaks = {0};
     size_t many = 0, twins = 0;
     note(found->note);
@@ -223,9 +219,9 @@ void init_notes(const struct infer *found, const char *target, const struct over
     note(found->missing_note);
     note(found->encoding_note);
     warn(found->page_note);
-    tell_types(found, target, o);
-    tell_target(found, target, o);
-    tell_far(found, target, o);
+    tell_types(found, o);
+    tell_target(found, o);
+    tell_far(found, o);
     tell_copies(found, o);
     if (!init_set_value(o, "data.split.method") && !init_set_value(o, "data.split") &&
         split_by_chance(o, found))
@@ -245,14 +241,14 @@ void init_notes(const struct infer *found, const char *target, const struct over
         const struct infer_column *c = &found->columns[i];
         const char *key = c->form ? NULL : strstr(c->reason, "--set");
         if (!task_given && found->task == TASK_MULTICLASS && c->type == COLUMN_NUMERIC &&
-            strcmp(c->name, target) == 0)
+            infer_is_target(found, c))
             log_note("column \"%s\": %llu classes; for numbers as such use --set "
                      "task=regression%s%s", text_quote_z(c->name), (unsigned long long)c->distinct,
                      key ? " " : "", key ? key : "");
         if (c->twins && twins++ < TOLD_NAMES)
             log_note("column \"%s\": values differ in the way they are written alone: %s",
                      text_quote_z(c->name), c->twins);
-        if (c->note[0] && strcmp(c->name, target) == 0)
+        if (c->note[0] && infer_is_target(found, c))
             log_warning("column \"%s\": %s", text_quote_z(c->name), c->note);
         else if (c->note[0] && many++ < TOLD_NAMES)
             text_printf(&leaks, "%s\"%s\"", many > 1 ? ", " : "", text_quote_z(c->name));

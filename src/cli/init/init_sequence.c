@@ -2,7 +2,6 @@
  * init` tells by their names and cells. */
 #include "cli/init/init.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,14 +103,13 @@ static bool is_step(const struct infer_column *c)
 }
 
 /* A channel has a column of type numeric. */
-static bool find_channels(struct init_sequence *s, const struct infer *found, const char *target,
-                          bool first)
+static bool find_channels(struct init_sequence *s, const struct infer *found, bool first)
 {
     size_t near = 0;
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *column = &found->columns[i];
         struct step_name name;
-        if (column->type != COLUMN_NUMERIC || strcmp(column->name, target) == 0)
+        if (column->type != COLUMN_NUMERIC || infer_is_target(found, column))
             continue;
         if (!take_apart(column->name, first, &name))
             return false;
@@ -136,14 +134,14 @@ static void count_step(struct channel *c, uint64_t step)
 /* Counts the steps of each channel. Names of columns differ: if their number is the range of the
  * steps' numbers, no step is missing. */
 static bool count_steps(struct init_sequence *s, struct channel *channels,
-                        const struct infer *found, const char *target, bool first)
+                        const struct infer *found, bool first)
 {
     const size_t count = s->patterns.count;
     size_t near = 0;
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *column = &found->columns[i];
         struct step_name name;
-        if (strcmp(column->name, target) == 0)
+        if (infer_is_target(found, column))
             continue;
         size_t at = count;
         if (is_step(column) && take_apart(column->name, first, &name))
@@ -161,25 +159,23 @@ static bool count_steps(struct init_sequence *s, struct channel *channels,
     return channels->first <= 1 && s->steps >= LEAST_STEPS;
 }
 
-static bool count_all(struct init_sequence *s, const struct infer *found, const char *target,
-                      bool first)
+static bool count_all(struct init_sequence *s, const struct infer *found, bool first)
 {
-    if (!find_channels(s, found, target, first))
+    if (!find_channels(s, found, first))
         return false;
     struct channel *channels = mem_zero(s->patterns.count, sizeof *channels);
-    const bool whole = count_steps(s, channels, found, target, first);
+    const bool whole = count_steps(s, channels, found, first);
     mem_free(channels);
     return whole && (first || s->patterns.count > 1 || says_channel(s->channels.items[0]));
 }
 
 /* True: the patterns of the config match the columns that were counted, and no others. */
-static bool means_the_same(const struct init_sequence *s, const struct infer *found,
-                           const char *target)
+static bool means_the_same(const struct init_sequence *s, const struct infer *found)
 {
     size_t members = 0, named = 0;
     for (size_t i = 0; i < found->count; i++) {
         const struct infer_column *c = &found->columns[i];
-        if (strcmp(c->name, target) == 0)
+        if (infer_is_target(found, c))
             continue;
         members += init_sequence_has(s, c);
         for (size_t k = 0; k < s->patterns.count && is_step(c); k++)
@@ -198,8 +194,7 @@ bool init_sequence_has(const struct init_sequence *s, const struct infer_column 
     return has;
 }
 
-struct init_sequence init_sequence_find(const struct infer *found, const char *target,
-                                        const struct overrides *sets)
+struct init_sequence init_sequence_find(const struct infer *found, const struct overrides *sets)
 {
     struct init_sequence s = {.steps = 0};
     if (found->series.groups || init_set_value(sets, "data.sequence") ||
@@ -209,7 +204,7 @@ struct init_sequence init_sequence_find(const struct infer *found, const char *t
         if (init_column_given(sets, found->columns[i].name))
             return s;
     for (int first = 0; first < 2; first++) {
-        if (count_all(&s, found, target, first) && means_the_same(&s, found, target))
+        if (count_all(&s, found, first) && means_the_same(&s, found))
             return s;
         init_sequence_free(&s);
     }

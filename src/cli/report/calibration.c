@@ -2,8 +2,6 @@
  * is so in 7 of 10 rows. */
 #include <math.h>
 
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 static void put_chart(const struct report *r, struct text *out)

@@ -1,8 +1,5 @@
 /* card.c - the section of a report that goes with the model to whom it is handed over: what it
  * answers, from which columns, by which config, and the hashes that name its file. */
-#include <string.h>
-
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { COLUMNS_SHOWN = 80, FILES_SHOWN = 20 };

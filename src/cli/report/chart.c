@@ -2,7 +2,6 @@
 #include "cli/report/chart.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "cli/report/html.h"
@@ -238,14 +237,21 @@ void chart_end(struct chart *c, const char *note)
     text_free(&c->key);
 }
 
+static const char bar_begin[] = "<td class=\"bar\"><svg viewBox=\"0 0 200 14\" "
+                                "preserveAspectRatio=\"none\" aria-hidden=\"true\">";
+
+static void put_fill(struct text *out, unsigned series, double from, double width)
+{
+    text_printf(out, "<rect class=\"fill s%u\" x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"12\" />",
+                series, from, width);
+}
+
 static void put_bar(struct text *out, double value, double low, double high, double least,
                     double most, const double *marks, int mark_count)
 {
     double zero = least / (least + most) * 200, scale = 200 / (least + most);
-    double from = zero + fmin(value, 0) * scale, width = fabs(value) * scale;
-    text_printf(out, "<td class=\"bar\"><svg viewBox=\"0 0 200 14\" preserveAspectRatio=\"none\" "
-                     "aria-hidden=\"true\"><rect class=\"fill s%d\" x=\"%.1f\" y=\"1\" "
-                     "width=\"%.1f\" height=\"12\" />", value < 0, from, fmax(width, 0.5));
+    text_put(out, bar_begin);
+    put_fill(out, value < 0, zero + fmin(value, 0) * scale, fmax(fabs(value) * scale, 0.5));
     for (int i = 0; i < mark_count; i++)
         text_printf(out, "<line class=\"even\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"14\" />",
                     zero + marks[i] * scale, zero + marks[i] * scale);
@@ -269,14 +275,11 @@ void chart_cell_marked(struct text *out, double value, double most, const double
 void chart_cell_parts(struct text *out, const double *shares, uint32_t count)
 {
     double from = 0;
-    text_put(out, "<td class=\"bar\"><svg viewBox=\"0 0 200 14\" preserveAspectRatio=\"none\" "
-                  "aria-hidden=\"true\">");
+    text_put(out, bar_begin);
     for (uint32_t i = 0; i <= count && from < 1; i++) {
         const double part = i < count ? shares[i] : 1 - from;
         if (part > 0)
-            text_printf(out, "<rect class=\"fill s%u\" x=\"%.1f\" y=\"1\" width=\"%.1f\" "
-                             "height=\"12\" />", i < count ? i : CHART_SERIES - 1u, 200 * from,
-                        200 * part);
+            put_fill(out, i < count ? i : CHART_SERIES - 1u, 200 * from, 200 * part);
         from += fmax(part, 0);
     }
     text_put(out, "</svg></td>");
@@ -285,8 +288,7 @@ void chart_cell_parts(struct text *out, const double *shares, uint32_t count)
 void chart_cell_pair(struct text *out, double before, double now, double most)
 {
     const double scale = most > 0 ? 200 / most : 0;
-    text_printf(out, "<td class=\"bar\"><svg viewBox=\"0 0 200 14\" preserveAspectRatio=\"none\" "
-                     "aria-hidden=\"true\"><rect class=\"fill s7\" x=\"0\" y=\"1\" width=\"%.1f\" "
-                     "height=\"5.5\" /><rect class=\"fill s0\" x=\"0\" y=\"7.5\" width=\"%.1f\" "
-                     "height=\"5.5\" /></svg></td>", before * scale, now * scale);
+    text_printf(out, "%s<rect class=\"fill s7\" x=\"0\" y=\"1\" width=\"%.1f\" height=\"5.5\" />"
+                     "<rect class=\"fill s0\" x=\"0\" y=\"7.5\" width=\"%.1f\" height=\"5.5\" />"
+                     "</svg></td>", bar_begin, before * scale, now * scale);
 }

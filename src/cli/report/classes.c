@@ -1,11 +1,6 @@
 /* classes.c - the results of a model of labels: curves, scores by label, confusion, each label. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "answer/evaluate/curves.h"
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { CLASSES_DRAWN = 6, CONFUSION_MOST = 25, MISTAKES = 12, LABELS_MOST = 60 };

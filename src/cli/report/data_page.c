@@ -1,11 +1,7 @@
-/* data_page.c - see data_page.h. */
-#include "cli/report/data_page.h"
-
+/* data_page.c - the page of `dnn report DATA.csv`: what is in a file of data. */
 #include <math.h>
 #include <string.h>
 
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { COLUMNS_MOST = 1000 };

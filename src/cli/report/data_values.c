@@ -1,10 +1,7 @@
-/* data_values.c - see data_page.h: the values of each column of a file, and the target at each. */
+/* data_values.c - the values of each column of a file, and the target at each. */
 #include <math.h>
-#include <string.h>
 
-#include "cli/report/chart.h"
-#include "cli/report/data_page.h"
-#include "cli/report/html.h"
+#include "cli/report/page.h"
 
 enum { SPREADS_MOST = 60 };
 

@@ -2,8 +2,6 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 #include "table/drift.h"
 

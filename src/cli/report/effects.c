@@ -3,9 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/report/chart.h"
 #include "cli/text/explain_text.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { CLASSES_DRAWN = 4, POINTS_SHOWN = 16 };

@@ -1,6 +1,5 @@
 /* errors.c - the section of a report that shows the rows which are answered worst, with their ids
  * and their cells in the most important columns. */
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { IDS = 3, CELLS = 3 };

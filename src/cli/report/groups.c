@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { SHOWN = 5 }; /* metrics beside each other */

@@ -1,8 +1,6 @@
 /* importance.c - the section of a report about which columns matter: permutation importance. */
 #include <math.h>
 
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { SHOWN = 12, MOST = 200 };

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/report/html.h"
-
 const char *report_file(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -4,7 +4,9 @@
 
 #include "answer/evaluate/curves.h"
 #include "answer/report.h"
+#include "check/data_look.h"
 #include "cli/report/chart.h"
+#include "cli/report/html.h"
 
 void report_page(const struct report_request *q, const struct report *r, struct text *out);
 
@@ -36,6 +38,15 @@ void report_histograms(struct chart *c, struct text *out, const char *heading, c
 
 /* A row of a table of two columns, name and value; the value is user text. */
 void report_fact(struct text *out, const char *name, const char *value);
+
+/* A page about data. name: the file's; note, date: the page's, NULL: none. */
+void report_data_page(const struct data_look *l, const char *name, const char *note,
+                      const char *date, struct text *out);
+/* The section with the values of each column; a number or a date of a column; the target of a
+ * value: a share or a mean. */
+void report_data_values(const struct data_look *l, struct text *out);
+void data_put_number(const struct look_column *c, double value, struct text *out);
+void data_put_target(const struct data_look *l, double target, struct text *out);
 
 /* The sections in the order of the page. Each writes itself, or nothing without content. */
 void report_summary(const struct report_request *q, const struct report *r, struct text *out);

@@ -3,8 +3,6 @@
 #include <math.h>
 
 #include "answer/explain/regions.h"
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { LABELS_MOST = 40 };

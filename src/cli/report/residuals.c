@@ -1,12 +1,7 @@
 /* residuals.c - the results of a regression: answers against truth, errors, coverage of
  * quantiles. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "answer/evaluate/curves.h"
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 static void put_dots(const struct residuals *s, struct text *out)

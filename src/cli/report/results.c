@@ -1,7 +1,6 @@
 /* results.c - the section of a report with the metrics, and what the kind of the task adds. */
 #include <math.h>
 
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 /* A column of the table of metrics. */
@@ -9,8 +8,7 @@ struct figures {
     const char *heading, *part; /* part NULL: the rows of the report */
 };
 
-static double value_of(const struct report *r, const struct figures *f,
-                       const struct metric_type *t)
+static double value_of(const struct report *r, const struct figures *f, const struct metric_type *t)
 {
     return f->part ? report_stored(r, f->part, t->name) : metrics_get(&r->value.metrics, t->name);
 }

@@ -1,8 +1,6 @@
 /* scores.c - the section of a report about rows without labels: what the model answers. */
 #include <math.h>
 
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { LABELS_MOST = 60 };

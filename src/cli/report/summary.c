@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "answer/evaluate/curves.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 enum { CARDS = 4 };

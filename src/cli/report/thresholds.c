@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 
 static void put_row(const struct report *r, const struct threshold_row *t, bool costs,

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/report/chart.h"
-#include "cli/report/html.h"
 #include "cli/report/page.h"
 #include "table/part.h"
 
@@ -23,8 +21,7 @@ static void put_count(struct text *out, const char *name, double value)
         html_printf(out, "<tr><td>%s</td><td>%g</td></tr>\n", name, value);
 }
 
-static void put_setting(const struct report *r, struct text *out, const char *name,
-                        const char *key)
+static void put_setting(const struct report *r, struct text *out, const char *name, const char *key)
 {
     const struct json_doc *config = r->file->config;
     const struct json *v = config ? json_path(json_root(config), key) : NULL;

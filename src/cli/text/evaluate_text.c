@@ -15,9 +15,10 @@ static void put_wide(double value, int width, struct text *out)
     text_printf(out, " %*s", width, isnan(value) ? "-" : text_figure(value, 4));
 }
 
-static void put_cell(double value, struct text *out)
+static void put_cells(const double *values, int count, struct text *out)
 {
-    put_wide(value, 10, out);
+    for (int i = 0; i < count; i++)
+        put_wide(values[i], 10, out);
 }
 
 /* A sum of weights: whole ones without a point. */
@@ -44,9 +45,8 @@ static void put_labels(const struct tally *t, const struct vocab *labels, struct
     text_printf(out, "\n%-20s %10s %10s %10s %10s\n", "label", "precision", "recall", "f1", "rows");
     for (uint32_t c = 0; c < t->classes && c < LABELS_MOST; c++) {
         put_name(labels, c, -20, out);
-        put_cell(share(t->hit[c], t->answered[c]), out);
-        put_cell(share(t->hit[c], t->support[c]), out);
-        put_cell(share(2 * t->hit[c], t->support[c] + t->answered[c]), out);
+        put_cells((double[]){share(t->hit[c], t->answered[c]), share(t->hit[c], t->support[c]),
+                             share(2 * t->hit[c], t->support[c] + t->answered[c])}, 3, out);
         put_sum(t->support[c], out);
         text_char(out, '\n');
     }
@@ -83,10 +83,7 @@ static void put_thresholds(const struct evaluate_result *r, struct text *out)
         row = threshold_table_row(&r->table, i);
         text_printf(out, "%-10.5g %c", row.threshold,
                     row.threshold == r->serve.decision.threshold ? '*' : ' ');
-        put_cell(row.precision, out);
-        put_cell(row.recall, out);
-        put_cell(row.f1, out);
-        put_cell(row.flagged, out);
+        put_cells((double[]){row.precision, row.recall, row.f1, row.flagged}, 4, out);
         if (costs)
             put_sum(evaluate_cost(r, &row), out);
         text_char(out, '\n');
@@ -98,9 +95,7 @@ static void put_lift(const struct lift *l, struct text *out)
     text_printf(out, "\n%-12s %10s %10s %10s\n", "top", "precision", "found", "lift");
     for (int i = 0; i < LIFT_CUTS; i++) {
         text_printf(out, "%-2.0f %%        ", 100 * l[i].top);
-        put_cell(l[i].precision, out);
-        put_cell(l[i].found, out);
-        put_cell(l[i].lift, out);
+        put_cells((double[]){l[i].precision, l[i].found, l[i].lift}, 3, out);
         text_char(out, '\n');
     }
 }
@@ -184,7 +179,7 @@ static void put_drift(const struct evaluate_result *r, struct text *out)
         if (!lines)
             text_printf(out, "\n%-20s %10s %10s %10s\n", "drift", "stability", "outside", "unseen");
         text_printf(out, "%-20s", text_quote_z(s->columns[at].name));
-        put_cell(largest, out);
+        put_wide(largest, 10, out);
         put_sum((double)r->drift->outside[at], out);
         put_sum((double)r->drift->unknown[at], out);
         text_char(out, '\n');

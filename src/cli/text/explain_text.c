@@ -26,6 +26,35 @@ static void put_bar(double value, double most, struct text *out)
     text_char(out, '\n');
 }
 
+/* A word of a command line for a shell. */
+static void put_word(const char *word, struct text *out)
+{
+    const bool plain = !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_.,:/%@+=-")];
+    text_put(out, plain ? "" : "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            text_put(out, "'\\''");
+        else
+            text_char(out, *word);
+    text_put(out, plain ? "" : "'");
+}
+
+/* The groups of columns that share their importance, a line each with its --group. */
+static void put_alikes(const struct alikes *a, struct text *out)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct text option = {0};
+        alike_option(&a->items[i], &option);
+        text_printf(out, "these say much the same (association %.2f%s) and share their importance; "
+                         "all together: --group ",
+                    a->items[i].least, a->items[i].count > 2 ? " or more" : "");
+        put_word(option.data, out);
+        text_char(out, '\n');
+        text_free(&option);
+    }
+}
+
 void explain_text(const struct explain_result *r, struct text *out)
 {
     size_t width = 6;
@@ -48,35 +77,7 @@ void explain_text(const struct explain_result *r, struct text *out)
                     text_figure(p->importance, 4), range);
         put_bar(p->importance, most, out);
     }
-    explain_text_alikes(&r->alikes, out);
-}
-
-/* A word of a command line for a shell. */
-static void put_word(const char *word, struct text *out)
-{
-    const bool plain = !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                          "0123456789_.,:/%@+=-")];
-    text_put(out, plain ? "" : "'");
-    for (; *word; word++)
-        if (*word == '\'')
-            text_put(out, "'\\''");
-        else
-            text_char(out, *word);
-    text_put(out, plain ? "" : "'");
-}
-
-void explain_text_alikes(const struct alikes *a, struct text *out)
-{
-    for (uint32_t i = 0; i < a->count; i++) {
-        struct text option = {0};
-        alike_option(&a->items[i], &option);
-        text_printf(out, "these say much the same (association %.2f%s) and share their importance; "
-                         "all together: --group ",
-                    a->items[i].least, a->items[i].count > 2 ? " or more" : "");
-        put_word(option.data, out);
-        text_char(out, '\n');
-        text_free(&option);
-    }
+    put_alikes(&r->alikes, out);
 }
 
 void explain_text_rows(const struct attribute_request *q, const struct attribute_result *r,
@@ -99,7 +100,6 @@ void explain_text_rows(const struct attribute_request *q, const struct attribute
                 text_figure(r->largest_difference, 2));
     text_free(&explains);
 }
-
 
 /* --- --effects --- */
 

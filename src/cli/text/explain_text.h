@@ -7,8 +7,6 @@
 #include "answer/explain/explain.h"
 
 void explain_text(const struct explain_result *r, struct text *out);
-/* The groups of columns that share their importance, a line each with its --group. */
-void explain_text_alikes(const struct alikes *a, struct text *out);
 void explain_text_rows(const struct attribute_request *q, const struct attribute_result *r,
                        struct text *out);
 void explain_text_effects(const struct effects_result *r, struct text *out);

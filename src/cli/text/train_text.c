@@ -67,7 +67,6 @@ static int width_of(const struct metrics *m)
     return (int)width;
 }
 
-
 /* A row a metric, a column a part and the constant answer; the last has no blanks after it. */
 static void metrics_table(const struct metrics *const *all, const char *const *names, size_t count)
 {
