@@ -181,8 +181,8 @@ static bool data_known(const struct args *a, int argc, char **argv)
     return a->positional_count + part >= 2 && a->positional_count;
 }
 
-/* Takes an option. text: its value in the word itself, NULL: none; *i moves over a value that stands
- * in the next word. */
+/* Takes an option. text: its value in the word itself, or NULL; *i moves over a value that is the
+ * next word. */
 static bool take(struct args *a, const struct arg_option *o, const char *text, int argc,
                  char **argv, int *i, struct err *e)
 {
