@@ -11,7 +11,6 @@
 #include "table/cell_run.h"
 #include "table/header_row.h"
 #include "table/label.h"
-#include "table/pooled.h"
 
 enum number_result column_number(const struct schema *s, size_t column, const char *text,
                                  size_t length, double *value)
@@ -132,8 +131,9 @@ static bool read_date(const struct row *r, size_t column, const struct csv_cell 
 static void count_unknown(const struct row *r, size_t column, const struct csv_cell *cell)
 {
     struct drift *d = r->drift;
-    const bool rare = d->pooled && pooled_has(d->pooled, r->s->columns[column].name, cell->text,
-                                              cell->length);
+    const bool rare =
+        d->pooled && bloom_has(d->pooled, category_key(r->s->columns[column].name, cell->text,
+                                                       cell->length));
     (rare ? d->rare : d->unknown)[column]++;
     if (!rare)
         drift_keep(d, column, cell->text, cell->length);

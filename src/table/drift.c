@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "table/record.h"
 
 struct drift *drift_new(const struct encoder *c, const struct bloom *pooled)
@@ -80,6 +81,11 @@ void drift_keep(struct drift *d, size_t column, const char *text, size_t length)
             continue;
         return;
     }
+}
+
+uint64_t category_key(const char *column, const char *text, size_t length)
+{
+    return rng_hash(text, length, rng_hash(column, strlen(column), 0));
 }
 
 void drift_free(struct drift *d)

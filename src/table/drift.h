@@ -36,6 +36,8 @@ void drift_add(struct drift *into, const struct drift *from, const struct encode
  * them. */
 void drift_undo(struct drift *from, struct drift *one, size_t columns);
 void drift_free(struct drift *d);
+/* The key of a column's value in the filter of pooled ones. */
+uint64_t category_key(const char *column, const char *text, size_t length);
 /* Keeps a value of a column that training did not see. */
 void drift_keep(struct drift *d, size_t column, const char *text, size_t length);
 /* Ends a row: counts it if one of its cells was unusual. */

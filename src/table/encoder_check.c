@@ -30,6 +30,36 @@ bool saved_has(const struct loading *l, const char *name)
     return found;
 }
 
+bool saved_find(const struct loading *l, const char *name, enum dtype type, uint64_t count,
+                void *to)
+{
+    const struct tensor *t = saved_need(l, name, type, count);
+    if (t)
+        memcpy(to, &t->data, sizeof t->data);
+    return t != NULL;
+}
+
+bool saved_offsets(const struct loading *l, const char *name, uint64_t count, const int64_t **to)
+{
+    if (!saved_find(l, name, DTYPE_I64, count + 1, to))
+        return false;
+    if (**to != 0)
+        return saved_damaged(l, name, "does not begin at 0");
+    for (uint64_t i = 0; i < count; i++)
+        if ((*to)[i + 1] < (*to)[i])
+            return saved_damaged(l, name, "goes backwards");
+    return true;
+}
+
+bool saved_ascends(const struct loading *l, const char *name, const float *v, uint64_t count,
+                   bool distinct)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!isfinite(v[i]) || (i && (v[i] < v[i - 1] || (distinct && v[i] <= v[i - 1]))))
+            return saved_damaged(l, name, "is not finite and ascending");
+    return true;
+}
+
 bool saved_damaged(const struct loading *l, const char *tensor, const char *what)
 {
     return err_at(l->e, ERR_MODEL_SCHEMA, tensor_file_path(l->file), 0, 0, "tensor %s: %s", tensor,
@@ -49,13 +79,11 @@ bool saved_texts(const struct loading *l, const char *in_offsets, const char *in
     const struct tensor *offsets = saved_need(l, in_offsets, DTYPE_I64, UINT64_MAX);
     if (!offsets)
         return false;
-    t->offsets = offsets->data;
     t->count = offsets->count - 1;
-    if (offsets->count < 1 || t->count > most || t->offsets[0] != 0)
-        return saved_damaged(l, in_offsets, "has a wrong count or beginning");
-    for (uint64_t i = 0; i < t->count; i++)
-        if (t->offsets[i + 1] < t->offsets[i])
-            return saved_damaged(l, in_offsets, "goes backwards");
+    if (offsets->count < 1 || t->count > most)
+        return saved_damaged(l, in_offsets, "has a wrong count");
+    if (!saved_offsets(l, in_offsets, t->count, &t->offsets))
+        return false;
     const struct tensor *bytes = saved_need(l, in_bytes, DTYPE_U8, UINT64_MAX);
     if (!bytes)
         return false;
@@ -203,9 +231,8 @@ bool saved_edges(const struct loading *l, const char *tensor, const float *v, ui
         return true;
     if (count < 2 || count > COLUMN_BINS_MOST + 1)
         return saved_damaged(l, tensor, "has too few or too many edges of a number");
-    for (uint64_t k = 0; k < count; k++)
-        if (!isfinite(v[k]) || (k && v[k] <= v[k - 1]))
-            return saved_damaged(l, tensor, "is not finite and ascending");
+    if (!saved_ascends(l, tensor, v, count, true))
+        return false;
     n->edges = mem_copy(v, count * sizeof *v);
     n->edge_count = (uint32_t)count;
     return true;
@@ -213,9 +240,8 @@ bool saved_edges(const struct loading *l, const char *tensor, const float *v, ui
 
 bool saved_knots(const struct loading *l, const char *tensor, const float *v, struct number_slot *n)
 {
-    for (uint32_t q = 0; q < n->quantile_count; q++)
-        if (!isfinite(v[q]) || (q && v[q] < v[q - 1]))
-            return saved_damaged(l, tensor, "is not finite and ascending");
+    if (!saved_ascends(l, tensor, v, n->quantile_count, false))
+        return false;
     if (n->quantile_count)
         n->quantiles = mem_copy(v, n->quantile_count * sizeof *v);
     return true;

@@ -14,26 +14,16 @@ struct columns {
     const int64_t *dim, *min_count, *missing, *first;
 };
 
-/* Finds a tensor of `count` entries; sets *to to its data. */
-static bool find(const struct loading *l, const char *name, enum dtype type, uint64_t count,
-                 void *to)
-{
-    const struct tensor *t = saved_need(l, name, type, count);
-    if (t)
-        memcpy(to, &t->data, sizeof t->data);
-    return t != NULL;
-}
-
 static bool find_columns(const struct loading *l, uint64_t count, struct columns *c)
 {
-    return find(l, IN_TYPES, DTYPE_U8, count, &c->types) &&
-           find(l, IN_ENCODER "impute", DTYPE_U8, count, &c->impute) &&
-           find(l, IN_ENCODER "unknown", DTYPE_U8, count, &c->unknown) &&
-           find(l, IN_ENCODER "encode", DTYPE_U8, count, &c->encode) &&
-           find(l, IN_ENCODER "dim", DTYPE_I64, count, &c->dim) &&
-           find(l, IN_ENCODER "min_count", DTYPE_I64, count, &c->min_count) &&
-           find(l, IN_ENCODER "missing", DTYPE_I64, count, &c->missing) &&
-           find(l, IN_FIRST, DTYPE_I64, count + 1, &c->first);
+    return saved_find(l, IN_TYPES, DTYPE_U8, count, &c->types) &&
+           saved_find(l, IN_ENCODER "impute", DTYPE_U8, count, &c->impute) &&
+           saved_find(l, IN_ENCODER "unknown", DTYPE_U8, count, &c->unknown) &&
+           saved_find(l, IN_ENCODER "encode", DTYPE_U8, count, &c->encode) &&
+           saved_find(l, IN_ENCODER "dim", DTYPE_I64, count, &c->dim) &&
+           saved_find(l, IN_ENCODER "min_count", DTYPE_I64, count, &c->min_count) &&
+           saved_find(l, IN_ENCODER "missing", DTYPE_I64, count, &c->missing) &&
+           saved_offsets(l, IN_FIRST, count, &c->first);
 }
 
 static bool load_column(const struct loading *l, const struct head *h, const struct columns *from,
@@ -68,10 +58,9 @@ static bool load_values(const struct loading *l, const struct columns *from)
     struct saved_texts values;
     if (!saved_texts(l, OFFSETS_OF(IN_VALUES), IN_VALUES, UINT64_MAX, &values))
         return false;
-    bool good = first[0] == 0 && (uint64_t)first[s->column_count] == values.count;
+    bool good = (uint64_t)first[s->column_count] == values.count;
     for (size_t i = 0; good && i < s->column_count; i++)
-        good = first[i + 1] >= first[i] && first[i + 1] - first[i] <= (int64_t)VOCAB_MOST &&
-               (uint64_t)first[i + 1] <= values.count;
+        good = first[i + 1] - first[i] <= (int64_t)VOCAB_MOST;
     if (!good)
         return saved_damaged(l, IN_FIRST, "does not divide the values among the columns");
     for (size_t i = 0; i < s->column_count; i++) {
@@ -121,18 +110,13 @@ struct numbers {
 static bool find_numbers(const struct loading *l, uint64_t count, struct numbers *n)
 {
     for (int k = 0; k < SAVED_NUMBERS; k++)
-        if (!find(l, saved_number_names[k], DTYPE_F64, count, &n->statistics[k]))
+        if (!saved_find(l, saved_number_names[k], DTYPE_F64, count, &n->statistics[k]))
             return false;
-    if (!find(l, IN_ENCODER "scale", DTYPE_U8, count, &n->scale) ||
-        !find(l, IN_ENCODER "indicator", DTYPE_U8, count, &n->indicator) ||
-        !find(l, IN_KNOTS, DTYPE_I64, count + 1, &n->knots))
+    if (!saved_find(l, IN_ENCODER "scale", DTYPE_U8, count, &n->scale) ||
+        !saved_find(l, IN_ENCODER "indicator", DTYPE_U8, count, &n->indicator) ||
+        !saved_offsets(l, IN_KNOTS, count, &n->knots))
         return false;
-    for (uint64_t i = 0; i < count; i++)
-        if (n->knots[i + 1] < n->knots[i])
-            return saved_damaged(l, IN_KNOTS, "goes backwards");
-    if (n->knots[0] != 0)
-        return saved_damaged(l, IN_KNOTS, "does not begin at 0");
-    return find(l, IN_QUANTILES, DTYPE_F32, (uint64_t)n->knots[count], &n->quantiles);
+    return saved_find(l, IN_QUANTILES, DTYPE_F32, (uint64_t)n->knots[count], &n->quantiles);
 }
 
 static bool load_number(const struct loading *l, const struct head *h, const struct numbers *from,
@@ -160,15 +144,9 @@ static bool load_bins(const struct loading *l)
     uint64_t count = l->schema->number_count;
     if (!saved_has(l, IN_BINS))
         return true;
-    if (!find(l, IN_EDGES, DTYPE_I64, count + 1, &first) ||
-        !find(l, IN_PLAIN, DTYPE_U8, count, &plain))
-        return false;
-    for (uint64_t i = 0; i < count; i++)
-        if (first[i + 1] < first[i])
-            return saved_damaged(l, IN_EDGES, "goes backwards");
-    if (first[0] != 0)
-        return saved_damaged(l, IN_EDGES, "does not begin at 0");
-    if (!find(l, IN_BINS, DTYPE_F32, (uint64_t)first[count], &edges))
+    if (!saved_offsets(l, IN_EDGES, count, &first) ||
+        !saved_find(l, IN_PLAIN, DTYPE_U8, count, &plain) ||
+        !saved_find(l, IN_BINS, DTYPE_F32, (uint64_t)first[count], &edges))
         return false;
     for (uint64_t i = 0; i < count; i++) {
         if (!saved_edges(l, IN_BINS, edges + first[i], (uint64_t)(first[i + 1] - first[i]),
@@ -184,7 +162,7 @@ static bool load_transforms(const struct loading *l, const struct head *h)
     const uint8_t *codes;
     if (!saved_has(l, IN_TRANSFORM))
         return true;
-    if (!find(l, IN_TRANSFORM, DTYPE_U8, l->schema->number_count, &codes))
+    if (!saved_find(l, IN_TRANSFORM, DTYPE_U8, l->schema->number_count, &codes))
         return false;
     for (uint32_t i = 0; i < l->schema->number_count; i++)
         if (!saved_decode(l, &h->transforms, codes[i], IN_TRANSFORM,
@@ -224,7 +202,7 @@ static bool load_texts(const struct loading *l, int rule)
         texts += s->columns[i].type == COLUMN_TEXT;
     if (!texts)
         return true;
-    if (!find(l, IN_TEXTS, DTYPE_I64, texts * SAVED_TEXT, &options))
+    if (!saved_find(l, IN_TEXTS, DTYPE_I64, texts * SAVED_TEXT, &options))
         return false;
     for (size_t i = 0; i < s->column_count; i++) {
         const struct column *c = &s->columns[i];
@@ -235,7 +213,7 @@ static bool load_texts(const struct loading *l, int rule)
         options += SAVED_TEXT;
         buckets += c->text.weight == TEXT_TFIDF ? c->text.buckets : 0;
     }
-    if (!find(l, IN_BUCKETS, DTYPE_F32, buckets, &weights))
+    if (!saved_find(l, IN_BUCKETS, DTYPE_F32, buckets, &weights))
         return false;
     for (uint64_t i = 0; i < buckets; i++)
         if (!isfinite(weights[i]))
@@ -257,7 +235,7 @@ static bool load_periodic(const struct loading *l)
     const uint8_t *is;
     if (!saved_has(l, IN_PERIODIC))
         return true;
-    if (!find(l, IN_PERIODIC, DTYPE_U8, l->schema->number_count, &is))
+    if (!saved_find(l, IN_PERIODIC, DTYPE_U8, l->schema->number_count, &is))
         return false;
     for (uint32_t i = 0; i < l->schema->number_count; i++)
         l->encoder->numbers[i].periodic = is[i] != 0;
@@ -312,10 +290,9 @@ static bool load_target(const struct loading *l)
     while (kind > TARGET_NONE && !saved_has(l, saved_target_names[kind]))
         kind--;
     const char *name = saved_target_names[kind];
-    const struct tensor *t = saved_need(l, name, DTYPE_F64, 2);
-    if (!t)
+    const double *v;
+    if (!saved_find(l, name, DTYPE_F64, 2, &v))
         return false;
-    const double *v = t->data;
     if (!isfinite(v[0]) || !isfinite(v[1]) || !(v[1] > 0))
         return saved_damaged(l, name, "is not a finite center and a positive scale");
     c->transform = kind;
@@ -325,6 +302,12 @@ static bool load_target(const struct loading *l)
 }
 
 /* --- the spread of the training values --- */
+
+/* The edges between the bins of a number; its first place is of missing ones. */
+static uint32_t edges_of(const struct column *c, int64_t places)
+{
+    return places && c->type != COLUMN_CATEGORICAL ? (uint32_t)places - 2 : 0;
+}
 
 /* True: a column can have this number of places. */
 static bool places_fit(const struct loading *l, size_t column, int64_t places)
@@ -337,57 +320,40 @@ static bool places_fit(const struct loading *l, size_t column, int64_t places)
            (c->type == COLUMN_CATEGORICAL && places == (int64_t)vocab_count(values) + 2);
 }
 
-static bool take_spread(struct distribution *d, uint32_t places, uint32_t edges,
-                        const int32_t *rows, const float *edge)
-{
-    distribution_new(d, places);
-    d->edges = edges;
-    for (uint32_t i = 0; i < places; i++) {
-        d->rows[i] = rows[i];
-        if (rows[i] < 0)
-            return false;
-    }
-    for (uint32_t i = 0; i < edges; i++) {
-        d->edge[i] = edge[i];
-        if (!isfinite(edge[i]) || (i && edge[i] <= edge[i - 1]))
-            return false;
-    }
-    return true;
-}
-
 /* Absent: an older model. */
 static bool load_spread(const struct loading *l)
 {
     const struct schema *s = l->schema;
+    const int64_t *at;
+    const int32_t *rows;
+    const float *edge;
     uint64_t edges = 0;
     if (!saved_has(l, IN_SPREAD))
         return true;
-    const struct tensor *first = saved_need(l, OFFSETS_OF(IN_SPREAD), DTYPE_I64,
-                                            s->column_count + 1);
-    if (!first)
+    if (!saved_offsets(l, OFFSETS_OF(IN_SPREAD), s->column_count, &at))
         return false;
-    const int64_t *at = first->data;
-    if (at[0] != 0)
-        return saved_damaged(l, OFFSETS_OF(IN_SPREAD), "does not begin at 0");
     for (size_t i = 0; i < s->column_count; i++) {
-        if (!saved_within(at[i + 1], at[i], at[i] + (int64_t)VOCAB_MOST + 2) ||
-            !places_fit(l, i, at[i + 1] - at[i]))
+        if (!places_fit(l, i, at[i + 1] - at[i]))
             return saved_damaged(l, OFFSETS_OF(IN_SPREAD), "does not fit the columns");
-        if (s->columns[i].type != COLUMN_CATEGORICAL && at[i + 1] > at[i])
-            edges += (uint64_t)(at[i + 1] - at[i] - 2);
+        edges += edges_of(&s->columns[i], at[i + 1] - at[i]);
     }
-    const struct tensor *rows = saved_need(l, IN_SPREAD, DTYPE_I32, (uint64_t)at[s->column_count]),
-                        *edge = rows ? saved_need(l, IN_SPREAD_EDGES, DTYPE_F32, edges) : NULL;
-    if (!edge)
+    if (!saved_find(l, IN_SPREAD, DTYPE_I32, (uint64_t)at[s->column_count], &rows) ||
+        !saved_find(l, IN_SPREAD_EDGES, DTYPE_F32, edges, &edge))
         return false;
-    const float *next = edge->data;
     for (size_t i = 0; i < s->column_count; i++) {
-        const uint32_t places = (uint32_t)(at[i + 1] - at[i]);
-        const uint32_t own = places && s->columns[i].type != COLUMN_CATEGORICAL ? places - 2 : 0;
-        if (places && !take_spread(&l->encoder->columns[i].spread, places, own,
-                                   (const int32_t *)rows->data + at[i], next))
-            return saved_damaged(l, IN_SPREAD, "holds a count or an edge that cannot be");
-        next += own;
+        struct distribution *d = &l->encoder->columns[i].spread;
+        if (at[i + 1] == at[i])
+            continue;
+        distribution_new(d, (uint32_t)(at[i + 1] - at[i]));
+        d->edges = edges_of(&s->columns[i], d->places);
+        memcpy(d->rows, rows + at[i], d->places * sizeof *rows);
+        memcpy(d->edge, edge, d->edges * sizeof *edge);
+        edge += d->edges;
+        if (!saved_ascends(l, IN_SPREAD_EDGES, d->edge, d->edges, true))
+            return false;
+        for (uint32_t k = 0; k < d->places; k++)
+            if (d->rows[k] < 0)
+                return saved_damaged(l, IN_SPREAD, "holds a count below 0");
     }
     return true;
 }

@@ -2,6 +2,7 @@
  * header of the file stays short. */
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "table/encoder_saved.h"
 #include "table/sequence.h"
@@ -15,24 +16,24 @@ struct texts {
 
 struct encoder_saved {
     struct tensor_writer *writer;
-    uint32_t number; /* of the encoder */
+    uint32_t number;     /* of the encoder */
+    struct arena *arena; /* of the tensors' memory, but for texts */
     struct json_out head;
     struct texts names, missing, labels, values;
-    uint8_t *types, *impute, *unknown, *encode;         /* [columns] */
-    int64_t *dim, *min_count, *missing_cells, *first;   /* [columns], first [columns + 1] */
-    uint8_t *scale, *indicator;                         /* [numbers] */
-    double *statistics[SAVED_NUMBERS], target[2];
-    int64_t *knots;                                     /* [numbers + 1] */
-    float *quantiles;
-    uint8_t *transform, *periodic, *plain;              /* [numbers] */
-    int64_t *first_edge;                                /* [numbers + 1] */
-    float *edges, *bucket_weights;
-    int64_t *text_options;                              /* [texts][SAVED_TEXT] */
-    int64_t *first_place;                               /* [columns + 1] */
-    int32_t *places;
-    float *place_edges;
-    struct statistics_saved *statistics_tables;
 };
+
+/* Zeroed memory of a tensor. */
+static void *room(const struct encoder_saved *k, size_t count, size_t size)
+{
+    return arena_alloc(k->arena, count + 1, size);
+}
+
+static float *append(float *to, const float *from, uint32_t count)
+{
+    if (count)
+        memcpy(to, from, count * sizeof *to);
+    return to + count;
+}
 
 /* --- texts --- */
 
@@ -197,46 +198,53 @@ static void save_head(const struct schema *s, struct encoder_saved *k)
 
 /* --- columns --- */
 
-static void save_column(const struct encoder *e, size_t i, struct encoder_saved *k)
+struct columns {
+    uint8_t *types, *impute, *unknown, *encode;
+    int64_t *dim, *min_count, *missing, *first;
+};
+
+static void save_column(const struct encoder *e, size_t i, struct columns *to,
+                        struct encoder_saved *k)
 {
     const struct column *c = &e->schema->columns[i];
     const struct column_fit *fit = &e->columns[i];
     texts_add(&k->names, c->name, strlen(c->name));
-    k->types[i] = (uint8_t)c->type;
-    k->impute[i] = (uint8_t)c->impute;
-    k->unknown[i] = (uint8_t)c->unknown;
-    k->min_count[i] = fit->min_count;
-    k->missing_cells[i] = (int64_t)fit->missing;
+    to->types[i] = (uint8_t)c->type;
+    to->impute[i] = (uint8_t)c->impute;
+    to->unknown[i] = (uint8_t)c->unknown;
+    to->min_count[i] = fit->min_count;
+    to->missing[i] = (int64_t)fit->missing;
     if (c->category != UINT32_MAX) {
         struct feature_category f = encoder_category(e, i);
-        k->encode[i] = (uint8_t)(f.encode == CATEGORY_ONEHOT      ? ENCODE_ONEHOT
-                                 : f.encode == CATEGORY_EMBEDDING ? ENCODE_EMBEDDING
-                                                                  : c->encode);
-        k->dim[i] = f.dim;
+        to->encode[i] = (uint8_t)(f.encode == CATEGORY_ONEHOT      ? ENCODE_ONEHOT
+                                  : f.encode == CATEGORY_EMBEDDING ? ENCODE_EMBEDDING
+                                                                   : c->encode);
+        to->dim[i] = f.dim;
         texts_of_vocab(&k->values, fit->vocab);
     }
-    k->first[i + 1] = (int64_t)k->values.count;
+    to->first[i + 1] = (int64_t)k->values.count;
 }
 
 static void save_columns(const struct encoder *e, struct encoder_saved *k)
 {
-    size_t count = e->schema->column_count;
-    uint8_t **codes[] = {&k->types, &k->impute, &k->unknown, &k->encode};
-    int64_t **counts[] = {&k->dim, &k->min_count, &k->missing_cells, &k->first};
+    const size_t count = e->schema->column_count;
+    struct columns to;
+    uint8_t **codes[] = {&to.types, &to.impute, &to.unknown, &to.encode};
+    int64_t **counts[] = {&to.dim, &to.min_count, &to.missing, &to.first};
     for (size_t i = 0; i < 4; i++) {
-        *codes[i] = mem_zero(count + 1, sizeof **codes[i]);
-        *counts[i] = mem_zero(count + 1, sizeof **counts[i]);
+        *codes[i] = room(k, count, sizeof **codes[i]);
+        *counts[i] = room(k, count, sizeof **counts[i]);
     }
     for (size_t i = 0; i < count; i++)
-        save_column(e, i, k);
-    add(k, IN_TYPES, DTYPE_U8, count, k->types);
-    add(k, IN_ENCODER "impute", DTYPE_U8, count, k->impute);
-    add(k, IN_ENCODER "unknown", DTYPE_U8, count, k->unknown);
-    add(k, IN_ENCODER "encode", DTYPE_U8, count, k->encode);
-    add(k, IN_ENCODER "dim", DTYPE_I64, count, k->dim);
-    add(k, IN_ENCODER "min_count", DTYPE_I64, count, k->min_count);
-    add(k, IN_ENCODER "missing", DTYPE_I64, count, k->missing_cells);
-    add(k, IN_FIRST, DTYPE_I64, count + 1, k->first);
+        save_column(e, i, &to, k);
+    add(k, IN_TYPES, DTYPE_U8, count, to.types);
+    add(k, IN_ENCODER "impute", DTYPE_U8, count, to.impute);
+    add(k, IN_ENCODER "unknown", DTYPE_U8, count, to.unknown);
+    add(k, IN_ENCODER "encode", DTYPE_U8, count, to.encode);
+    add(k, IN_ENCODER "dim", DTYPE_I64, count, to.dim);
+    add(k, IN_ENCODER "min_count", DTYPE_I64, count, to.min_count);
+    add(k, IN_ENCODER "missing", DTYPE_I64, count, to.missing);
+    add(k, IN_FIRST, DTYPE_I64, count + 1, to.first);
 }
 
 static void save_texts(const struct encoder *e, struct encoder_saved *k)
@@ -244,154 +252,126 @@ static void save_texts(const struct encoder *e, struct encoder_saved *k)
     const struct schema *s = e->schema;
     uint64_t texts = 0, buckets = 0;
     for (size_t i = 0; i < s->column_count; i++) {
-        const struct column *c = &s->columns[i];
-        texts += c->type == COLUMN_TEXT;
-        buckets += e->columns[i].bucket_weights ? c->text.buckets : 0;
+        texts += s->columns[i].type == COLUMN_TEXT;
+        buckets += e->columns[i].bucket_weights ? s->columns[i].text.buckets : 0;
     }
     if (!texts)
         return;
-    k->text_options = mem_alloc(texts * SAVED_TEXT, sizeof *k->text_options);
-    k->bucket_weights = mem_alloc(buckets + 1, sizeof *k->bucket_weights);
-    int64_t *to = k->text_options;
-    float *weights = k->bucket_weights;
+    int64_t *options = room(k, texts * SAVED_TEXT, sizeof *options), *to = options;
+    float *weights = room(k, buckets, sizeof *weights), *next = weights;
     for (size_t i = 0; i < s->column_count; i++) {
-        const struct column *c = &s->columns[i];
+        const struct text_options *o = &s->columns[i].text;
         const struct column_fit *fit = &e->columns[i];
-        if (c->type != COLUMN_TEXT)
+        if (s->columns[i].type != COLUMN_TEXT)
             continue;
-        const int64_t v[SAVED_TEXT] = {c->text.buckets,  c->text.words[0], c->text.words[1],
-                                       c->text.chars[0], c->text.chars[1], c->text.weight,
-                                       fit->slots};
+        const int64_t v[SAVED_TEXT] = {o->buckets,  o->words[0], o->words[1], o->chars[0],
+                                       o->chars[1], o->weight,   fit->slots};
         memcpy(to, v, sizeof v);
         to += SAVED_TEXT;
-        if (fit->bucket_weights) {
-            memcpy(weights, fit->bucket_weights, c->text.buckets * sizeof *weights);
-            weights += c->text.buckets;
-        }
+        next = append(next, fit->bucket_weights, fit->bucket_weights ? o->buckets : 0);
     }
-    add(k, IN_TEXTS, DTYPE_I64, texts * SAVED_TEXT, k->text_options);
-    add(k, IN_BUCKETS, DTYPE_F32, buckets, k->bucket_weights);
+    add(k, IN_TEXTS, DTYPE_I64, texts * SAVED_TEXT, options);
+    add(k, IN_BUCKETS, DTYPE_F32, buckets, weights);
 }
 
 /* Only for the first encoder: it counts drift. */
 static void save_spread(const struct encoder *e, struct encoder_saved *k)
 {
     const size_t columns = e->schema->column_count;
-    uint64_t places = 0, edges = 0;
-    k->first_place = mem_zero(columns + 1, sizeof *k->first_place);
+    int64_t *first = room(k, columns, sizeof *first);
+    uint64_t edges = 0;
     for (size_t i = 0; i < columns; i++) {
-        places += e->columns[i].spread.places;
+        first[i + 1] = first[i] + e->columns[i].spread.places;
         edges += e->columns[i].spread.edges;
-        k->first_place[i + 1] = (int64_t)places;
     }
+    const uint64_t places = (uint64_t)first[columns];
     if (k->number || !places)
         return;
-    k->places = mem_alloc(places, sizeof *k->places);
-    k->place_edges = mem_alloc(edges + 1, sizeof *k->place_edges);
-    float *to = k->place_edges;
+    int32_t *rows = room(k, places, sizeof *rows);
+    float *edge = room(k, edges, sizeof *edge), *next = edge;
     for (size_t i = 0; i < columns; i++) {
         const struct distribution *d = &e->columns[i].spread;
         if (!d->places)
             continue;
-        memcpy(k->places + k->first_place[i], d->rows, d->places * sizeof *d->rows);
-        memcpy(to, d->edge, d->edges * sizeof *to);
-        to += d->edges;
+        memcpy(rows + first[i], d->rows, d->places * sizeof *rows);
+        next = append(next, d->edge, d->edges);
     }
-    add(k, IN_SPREAD, DTYPE_I32, places, k->places);
-    add(k, OFFSETS_OF(IN_SPREAD), DTYPE_I64, columns + 1, k->first_place);
-    add(k, IN_SPREAD_EDGES, DTYPE_F32, edges, k->place_edges);
+    add(k, IN_SPREAD, DTYPE_I32, places, rows);
+    add(k, OFFSETS_OF(IN_SPREAD), DTYPE_I64, columns + 1, first);
+    add(k, IN_SPREAD_EDGES, DTYPE_F32, edges, edge);
 }
 
 /* --- numbers --- */
 
-static void save_number(const struct number_slot *n, uint32_t i, struct encoder_saved *k)
+static void save_statistics(const struct number_slot *numbers, uint32_t count,
+                            struct encoder_saved *k)
 {
-    double v[SAVED_NUMBERS] = {[SAVED_offset] = n->offset,      [SAVED_center] = n->center,
-                               [SAVED_factor] = n->factor,      [SAVED_least] = n->least,
-                               [SAVED_most] = n->most,          [SAVED_fill] = (double)n->impute,
-                               [SAVED_low] = (double)n->low,    [SAVED_high] = (double)n->high};
+    double *to[SAVED_NUMBERS];
     for (int s = 0; s < SAVED_NUMBERS; s++)
-        k->statistics[s][i] = v[s];
-    k->scale[i] = (uint8_t)n->scale;
-    k->indicator[i] = n->indicator;
-    k->knots[i + 1] = k->knots[i] + n->quantile_count;
-    if (n->quantile_count)
-        memcpy(k->quantiles + k->knots[i], n->quantiles, n->quantile_count * sizeof(float));
-}
-
-/* Saves piecewise-linear numbers, if there are any. */
-static void save_bins(const struct encoder *e, struct encoder_saved *k)
-{
-    uint32_t count = e->schema->number_count;
-    k->first_edge = mem_zero((size_t)count + 1, sizeof *k->first_edge);
-    for (uint32_t i = 0; i < count; i++)
-        k->first_edge[i + 1] = k->first_edge[i] + e->numbers[i].edge_count;
-    uint64_t edges = (uint64_t)k->first_edge[count];
-    if (!edges)
-        return;
-    k->edges = mem_alloc(edges, sizeof *k->edges);
-    k->plain = mem_zero(count, sizeof *k->plain);
+        to[s] = room(k, count, sizeof **to);
     for (uint32_t i = 0; i < count; i++) {
-        const struct number_slot *n = &e->numbers[i];
-        k->plain[i] = !n->alone;
-        if (n->edge_count)
-            memcpy(k->edges + k->first_edge[i], n->edges, n->edge_count * sizeof *n->edges);
+        const struct number_slot *n = &numbers[i];
+        const double v[SAVED_NUMBERS] = {
+            [SAVED_offset] = n->offset,   [SAVED_center] = n->center,
+            [SAVED_factor] = n->factor,   [SAVED_least] = n->least,
+            [SAVED_most] = n->most,       [SAVED_fill] = (double)n->impute,
+            [SAVED_low] = (double)n->low, [SAVED_high] = (double)n->high};
+        for (int s = 0; s < SAVED_NUMBERS; s++)
+            to[s][i] = v[s];
     }
-    add(k, IN_PLAIN, DTYPE_U8, count, k->plain);
-    add(k, IN_EDGES, DTYPE_I64, (uint64_t)count + 1, k->first_edge);
-    add(k, IN_BINS, DTYPE_F32, edges, k->edges);
-}
-
-static void save_transforms(const struct encoder *e, struct encoder_saved *k)
-{
-    uint32_t count = e->schema->number_count, found = 0;
-    k->transform = mem_zero((size_t)count + 1, sizeof *k->transform);
-    for (uint32_t i = 0; i < count; i++) {
-        k->transform[i] = (uint8_t)e->numbers[i].transform;
-        found += e->numbers[i].transform != TRANSFORM_NONE;
-    }
-    if (found)
-        add(k, IN_TRANSFORM, DTYPE_U8, count, k->transform);
-}
-
-static void save_periodic(const struct encoder *e, struct encoder_saved *k)
-{
-    uint32_t count = e->schema->number_count, found = 0;
-    k->periodic = mem_zero((size_t)count + 1, sizeof *k->periodic);
-    for (uint32_t i = 0; i < count; i++)
-        found += k->periodic[i] = e->numbers[i].periodic;
-    if (found)
-        add(k, IN_PERIODIC, DTYPE_U8, count, k->periodic);
+    for (int s = 0; s < SAVED_NUMBERS; s++)
+        add(k, saved_number_names[s], DTYPE_F64, count, to[s]);
 }
 
 static void save_numbers(const struct encoder *e, struct encoder_saved *k)
 {
-    uint32_t count = e->schema->number_count;
-    uint64_t knots = 0;
-    for (uint32_t i = 0; i < count; i++)
-        knots += e->numbers[i].quantile_count;
-    for (int i = 0; i < SAVED_NUMBERS; i++)
-        k->statistics[i] = mem_zero((size_t)count + 1, sizeof *k->statistics[i]);
-    k->scale = mem_zero((size_t)count + 1, sizeof *k->scale);
-    k->indicator = mem_zero((size_t)count + 1, sizeof *k->indicator);
-    k->knots = mem_zero((size_t)count + 1, sizeof *k->knots);
-    k->quantiles = mem_zero((size_t)knots + 1, sizeof *k->quantiles);
-    for (uint32_t i = 0; i < count; i++)
-        save_number(&e->numbers[i], i, k);
-    for (int i = 0; i < SAVED_NUMBERS; i++)
-        add(k, saved_number_names[i], DTYPE_F64, count, k->statistics[i]);
-    add(k, IN_ENCODER "scale", DTYPE_U8, count, k->scale);
-    add(k, IN_ENCODER "indicator", DTYPE_U8, count, k->indicator);
-    add(k, IN_KNOTS, DTYPE_I64, (uint64_t)count + 1, k->knots);
-    add(k, IN_QUANTILES, DTYPE_F32, knots, k->quantiles);
-    save_bins(e, k);
-    save_transforms(e, k);
-    save_periodic(e, k);
-    k->target[0] = e->coding.center;
-    k->target[1] = e->coding.scale;
-    add(k, saved_target_names[e->coding.transform], DTYPE_F64, 2, k->target);
-    if (e->coding.knot_count)
-        add(k, IN_TARGET_KNOTS, DTYPE_F64, e->coding.knot_count, e->coding.knots);
+    const uint32_t count = e->schema->number_count;
+    uint8_t *scale = room(k, count, 1), *indicator = room(k, count, 1), *plain = room(k, count, 1),
+            *transform = room(k, count, 1), *periodic = room(k, count, 1);
+    int64_t *knots = room(k, count, sizeof *knots), *edges = room(k, count, sizeof *edges);
+    bool transforms = false, periodics = false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct number_slot *n = &e->numbers[i];
+        scale[i] = (uint8_t)n->scale;
+        indicator[i] = n->indicator;
+        plain[i] = !n->alone;
+        transforms |= (transform[i] = (uint8_t)n->transform) != TRANSFORM_NONE;
+        periodics |= periodic[i] = n->periodic;
+        knots[i + 1] = knots[i] + n->quantile_count;
+        edges[i + 1] = edges[i] + n->edge_count;
+    }
+    const uint64_t quantile_count = (uint64_t)knots[count], edge_count = (uint64_t)edges[count];
+    float *quantiles = room(k, quantile_count, sizeof *quantiles), *quantile = quantiles;
+    float *bins = room(k, edge_count, sizeof *bins), *bin = bins;
+    for (uint32_t i = 0; i < count; i++) {
+        quantile = append(quantile, e->numbers[i].quantiles, e->numbers[i].quantile_count);
+        bin = append(bin, e->numbers[i].edges, e->numbers[i].edge_count);
+    }
+    save_statistics(e->numbers, count, k);
+    add(k, IN_ENCODER "scale", DTYPE_U8, count, scale);
+    add(k, IN_ENCODER "indicator", DTYPE_U8, count, indicator);
+    add(k, IN_KNOTS, DTYPE_I64, (uint64_t)count + 1, knots);
+    add(k, IN_QUANTILES, DTYPE_F32, quantile_count, quantiles);
+    if (edge_count) {
+        add(k, IN_PLAIN, DTYPE_U8, count, plain);
+        add(k, IN_EDGES, DTYPE_I64, (uint64_t)count + 1, edges);
+        add(k, IN_BINS, DTYPE_F32, edge_count, bins);
+    }
+    if (transforms)
+        add(k, IN_TRANSFORM, DTYPE_U8, count, transform);
+    if (periodics)
+        add(k, IN_PERIODIC, DTYPE_U8, count, periodic);
+}
+
+static void save_target(const struct encoder *e, struct encoder_saved *k)
+{
+    const struct target_coding *c = &e->coding;
+    double *target = room(k, 2, sizeof *target);
+    target[0] = c->center;
+    target[1] = c->scale;
+    add(k, saved_target_names[c->transform], DTYPE_F64, 2, target);
+    if (c->knot_count)
+        add(k, IN_TARGET_KNOTS, DTYPE_F64, c->knot_count, c->knots);
     if (e->schema->quantile_count)
         add(k, IN_TARGET_QUANTILES, DTYPE_F64, e->schema->quantile_count, e->schema->quantiles);
 }
@@ -403,12 +383,14 @@ struct encoder_saved *encoder_save(const struct encoder *e, uint32_t number,
     struct encoder_saved *k = mem_zero(1, sizeof *k);
     k->writer = w;
     k->number = number;
+    k->arena = arena_new(16384);
     save_head(s, k);
     save_columns(e, k);
     save_texts(e, k);
     save_spread(e, k);
     save_numbers(e, k);
-    k->statistics_tables = statistics_save(e, number, w);
+    save_target(e, k);
+    statistics_save(e, number, w, k->arena);
     for (size_t i = 0; i < s->missing.count; i++)
         texts_add(&k->missing, s->missing.items[i], strlen(s->missing.items[i]));
     if (s->labels)
@@ -453,16 +435,7 @@ void encoder_saved_free(struct encoder_saved *k)
         text_free(&texts[i]->bytes);
         mem_free(texts[i]->offsets);
     }
-    void *const blocks[] = {k->types, k->impute,        k->unknown, k->encode, k->dim, k->min_count,
-                            k->first, k->missing_cells, k->scale,   k->indicator, k->knots,
-                            k->quantiles, k->transform, k->periodic, k->plain, k->first_edge,
-                            k->edges, k->text_options, k->bucket_weights, k->first_place, k->places,
-                            k->place_edges};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        mem_free(blocks[i]);
-    for (int i = 0; i < SAVED_NUMBERS; i++)
-        mem_free(k->statistics[i]);
-    statistics_saved_free(k->statistics_tables);
+    arena_free(k->arena);
     text_free(&k->head.text);
     mem_free(k);
 }

@@ -129,6 +129,14 @@ bool saved_has(const struct loading *l, const char *name);
 /* tensor_need with the encoder's number put into the name. */
 const struct tensor *saved_need(const struct loading *l, const char *name, enum dtype type,
                                 uint64_t count);
+/* Finds a tensor of `count` entries; sets *to, a pointer, to them. */
+bool saved_find(const struct loading *l, const char *name, enum dtype type, uint64_t count,
+                void *to);
+/* The same for the ends of `count` lists, which begin at 0 and do not go backwards. */
+bool saved_offsets(const struct loading *l, const char *name, uint64_t count, const int64_t **to);
+/* True: the numbers are finite and ascending, each once if they are to be distinct. */
+bool saved_ascends(const struct loading *l, const char *name, const float *v, uint64_t count,
+                   bool distinct);
 bool saved_damaged(const struct loading *l, const char *tensor, const char *what); /* false, E15 */
 bool saved_within(int64_t value, int64_t low, int64_t high);
 

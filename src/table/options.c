@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "table/part.h"
 #include "table/terms.h"
 
+const char *const part_names[PARTS] = {"training", "validation", "test"};
+const char *const part_words[PARTS] = {"train", "valid", "test"};
 const char *const task_names[] = {"binary", "multiclass", "regression", "tagging", NULL};
 const char *const split_method_names[] = {"random", "stratified", "group", "time",
                                           "hash",   "column",     NULL};

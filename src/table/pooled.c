@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "base/sort.h"
 #include "base/process/thread.h"
+#include "table/drift.h"
 #include "table/record.h"
 
 #define VALUES_MOST ((uint64_t)((double)(BLOOM_BYTES * 8) / BLOOM_BITS))
@@ -27,11 +27,6 @@ struct search {
         uint64_t count;
     } *found; /* by category slot */
 };
-
-static uint64_t key_of(const char *column, const char *text, size_t length)
-{
-    return rng_hash(text, length, rng_hash(column, strlen(column), 0));
-}
 
 /* Slots 0 and 1 are missing and unknown values. */
 static bool is_pooled(const struct search *s, uint32_t slot, uint32_t id)
@@ -62,7 +57,7 @@ static void search_tile(void *context, unsigned slot, unsigned hand)
         const char *text = vocab_text(c->values, id, &length);
         if (rows[id + 2] && is_pooled(s, slot, id))
             found->values[found->count++] =
-                (struct pooled_value){key_of(c->name, text, length), rows[id + 2]};
+                (struct pooled_value){category_key(c->name, text, length), rows[id + 2]};
     }
     mem_free(rows);
 }
@@ -128,9 +123,4 @@ struct bloom pooled_make(const struct dataset *d, const uint32_t *rows, uint64_t
     mem_free(search.found);
     mem_free(column_of);
     return b;
-}
-
-bool pooled_has(const struct bloom *b, const char *column, const char *text, size_t length)
-{
-    return bloom_has(b, key_of(column, text, length));
 }

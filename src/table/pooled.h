@@ -1,6 +1,6 @@
 /* pooled.h - the categories of training rows that an encoder pools, as they are too rare for a
  * place of their own (min_count). A filter of them tells a rare category from a new one. Its keys
- * are hashes of column and value. Of more values than it has room for it holds the most frequent
+ * are category_key (drift.h). Of more values than it has room for it holds the most frequent
  * ones. */
 #ifndef DNN_TABLE_POOLED_H
 #define DNN_TABLE_POOLED_H
@@ -13,7 +13,5 @@
  * categories. Caller: bloom_free. */
 struct bloom pooled_make(const struct dataset *d, const uint32_t *rows, uint64_t count,
                          struct encoder *const *encoders, uint32_t encoder_count);
-/* True: probably a category of that column that is pooled. */
-bool pooled_has(const struct bloom *b, const char *column, const char *text, size_t length);
 
 #endif

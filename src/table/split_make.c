@@ -12,9 +12,6 @@
 #include "table/record.h"
 #include "table/row_list.h"
 
-const char *const part_names[PARTS] = {"training", "validation", "test"};
-const char *const part_words[PARTS] = {"train", "valid", "test"};
-
 #define TILE_ROWS UINT64_C(16384)
 
 static uint64_t tile_end(uint64_t count, unsigned tile)

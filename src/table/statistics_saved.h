@@ -19,14 +19,12 @@
 #ifndef DNN_TABLE_STATISTICS_SAVED_H
 #define DNN_TABLE_STATISTICS_SAVED_H
 
+#include "base/arena.h"
 #include "table/encoder_saved.h"
 
-/* Adds the tensors of the encoder with that number. Returns their memory (statistics_saved_free);
- * NULL without statistics. */
-struct statistics_saved;
-struct statistics_saved *statistics_save(const struct encoder *e, uint32_t number,
-                                         struct tensor_writer *w);
-void statistics_saved_free(struct statistics_saved *k);
+/* Adds the tensors of the encoder with that number, whose memory is the arena's. */
+void statistics_save(const struct encoder *e, uint32_t number, struct tensor_writer *w,
+                     struct arena *arena);
 /* Reads them into l->encoder, which has its columns. False, E15: they cannot be read. */
 bool statistics_load(const struct loading *l);
 

@@ -1,6 +1,7 @@
 /* table_pooled.c - the filter of pooled categories: those of training rows that an encoder lacks,
  * by column; of several encoders; more than it has room for. */
 #include "base/process/thread.h"
+#include "table/drift.h"
 #include "table/pooled.h"
 #include "table_help.h"
 
@@ -34,7 +35,7 @@ static struct encoder *encoder_of(const struct dataset *d, const uint32_t *rows,
 
 static bool knows(const struct bloom *b, const struct schema *s, uint32_t column, const char *text)
 {
-    return pooled_has(b, s->columns[column].name, text, strlen(text));
+    return bloom_has(b, category_key(s->columns[column].name, text, strlen(text)));
 }
 
 static void pooled_by_column(void)
