@@ -250,14 +250,14 @@ def hash_of(data, seed):
     return fold(h ^ b, h ^ a ^ (len(data) << 32))
 
 
-SYLLABLES = [  # scripts without blanks between words (src/table/words.c)
+SYLLABLES = [  # scripts without blanks between words (src/table/schema/words.c)
     (0xe01, 0xedf), (0x1000, 0x109f), (0x1780, 0x17ff), (0x2e80, 0x2fdf), (0x3005, 0x312f),
     (0x31a0, 0x9fff), (0xa9e0, 0xa9ff), (0xaa60, 0xaa7f), (0xf900, 0xfaff), (0xff66, 0xff9f),
     (0x1aff0, 0x1b16f), (0x20000, 0x3ffff)]
 
 
 def class_of(char):
-    """What a character does in a text (src/base/unicode.h, src/table/words.h)."""
+    """What a character does in a text (src/base/unicode.h, src/table/schema/words.h)."""
     c, kind = ord(char), unicodedata.category(char)
     if 0xfe00 <= c <= 0xfe0f or 0xe0100 <= c <= 0xe01ef:
         return "nothing"
@@ -306,7 +306,7 @@ def joined_words(text, rule):
 
 
 def terms_of(text, options, rule):
-    """Bucket to signed count, in the order in which buckets come (src/table/terms.h)."""
+    """Bucket to signed count, in the order in which buckets come (src/table/schema/terms.h)."""
     buckets, word_low, word_high, char_low, char_high, _, most = (int(v) for v in options)
     joined, words = joined_words(text, rule)
     starts = [m.start() for m in re.finditer(rb"[\x00-\x7f\xc0-\xff]", joined, re.S)] + [len(joined)]
@@ -479,7 +479,7 @@ RANGES = [
 
 
 def kind_of(c):
-    """letter, blank or alone, as the ranges of src/table/tokens.c say."""
+    """letter, blank or alone, as the ranges of src/table/schema/tokens.c say."""
     if c < 128:
         return "blank" if c <= 32 or c == 127 else "letter" if chr(c).isalnum() else "alone"
     at = bisect.bisect_left([r[1] for r in RANGES], c)
@@ -497,7 +497,7 @@ def lower(c):
 
 
 def tokens_of(text, rule):
-    """Words without case, and each other character that is no blank (src/table/tokens.h)."""
+    """Words without case, and each other character that is no blank (src/table/schema/tokens.h)."""
     if rule == "unicode":
         return [word[3] for word in words_of(text, True)]
     tokens, inside = [], False

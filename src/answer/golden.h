@@ -4,7 +4,7 @@
 
 #include "model/file/modelfile.h"
 #include "table/table.h"
-#include "table/cell.h"
+#include "table/encoder/cell.h"
 
 /* The rows of the sample whose answers are finite, for a model file holds no others; logits
  * [members][sample rows][outputs]. golden_free. */

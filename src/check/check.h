@@ -5,7 +5,7 @@
 
 #include "choose/select.h"
 #include "config/config.h"
-#include "table/schema.h"
+#include "table/schema/schema.h"
 
 struct train_job;
 struct check_request {

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "check/data_look.h"
-#include "table/vocab.h"
+#include "table/schema/vocab.h"
 
 #define LOOK_NO_CODE UINT32_MAX
 

@@ -6,7 +6,7 @@
 #include "base/sort.h"
 #include "check/data_sample.h"
 #include "csv/form/date.h"
-#include "table/words.h"
+#include "table/schema/words.h"
 
 #define CENTRAL_LOW 0.01
 enum { WORDS_MOST = 100 /* of a text */, WORD_ROWS_LEAST = 5, WORD_BYTES_MOST = 60 };

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/process/stop.h"
 #include "check/check.h"
-#include "table/part.h"
+#include "table/schema/part.h"
 
 /* Rows: enough for some steps of every network. In a file sorted by label the first rows may have
  * one label alone: then more. */

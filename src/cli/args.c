@@ -7,7 +7,7 @@
 #include "config/backend_settings.h"
 #include "config/config.h"
 #include "csv/csv.h"
-#include "table/options.h"
+#include "table/schema/options.h"
 
 static const char *const format_words[] = {"text", "json", NULL};
 static const char *const progress_words[] = {"auto", "bar", "plain", "none", NULL}; /* in the order

@@ -7,7 +7,7 @@
 #include "base/process/warnings.h"
 #include "cli/cli.h"
 #include "config/output.h"
-#include "table/schema.h"
+#include "table/schema/schema.h"
 #include "train/cv.h"
 
 static const struct arg_option cv_options_table[] = {

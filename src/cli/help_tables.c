@@ -13,9 +13,9 @@
 #include "csv/csv.h"
 #include "measure/metric.h"
 #include "model/layer.h"
-#include "table/sequence.h"
-#include "table/terms.h"
-#include "table/vocab.h"
+#include "table/schema/sequence.h"
+#include "table/schema/terms.h"
+#include "table/schema/vocab.h"
 #include "train/search/tune.h"
 
 static const struct {

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/process/shell.h"
 #include "config/config_table.h"
-#include "table/sequence.h"
+#include "table/schema/sequence.h"
 
 /* Keys that every config may set to null: their capabilities came after the first version, or are
  * not part of this build, which then takes no other value. */

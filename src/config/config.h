@@ -12,7 +12,7 @@
 #include "model/network/model.h"
 #include "model/network/optim.h"
 #include "model/schedule.h"
-#include "table/options.h"
+#include "table/schema/options.h"
 
 #define TRAIN_BATCH_MOST 65536 /* rows of train.batch_size */
 
@@ -52,7 +52,7 @@ struct tune_options {
 };
 struct output_options {
     char *model, *metrics;
-    bool fingerprint; /* the model remembers its training rows (table/fingerprint.h) */
+    bool fingerprint; /* the model remembers its training rows (table/split/fingerprint.h) */
 };
 
 struct config {

@@ -5,7 +5,7 @@
 
 #include "config/config_table.h"
 #include "model/preset/preset.h"
-#include "table/options.h"
+#include "table/schema/options.h"
 
 struct laying {
     struct json_doc *doc;

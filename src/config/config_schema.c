@@ -6,7 +6,7 @@
 #include "measure/metric.h"
 #include "model/layer.h"
 #include "model/network/model.h"
-#include "table/sequence.h"
+#include "table/schema/sequence.h"
 
 /* Checks beyond the rows of the tables. */
 static const struct {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "backend/backend.h"
-#include "table/coding.h"
+#include "table/encoder/coding.h"
 
 static const char *const fallback_names[] = {"cpu", "none", NULL};
 static const char *const tie_names[] = {"first", "last", NULL};

@@ -6,8 +6,8 @@
 
 #include "csv/csv.h"
 #include "csv/form/form.h"
-#include "table/options.h"
-#include "table/schema.h"
+#include "table/schema/options.h"
+#include "table/schema/schema.h"
 
 struct infer_column {
     char *name;

@@ -8,9 +8,9 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "infer/survey.h"
-#include "table/label.h"
-#include "table/label_list.h"
-#include "table/twins.h"
+#include "table/schema/label.h"
+#include "table/schema/label_list.h"
+#include "table/schema/twins.h"
 
 enum { FEW = 10, MANY = 1000, NAMED = 4 }; /* rows of a label; labels in a warning */
 

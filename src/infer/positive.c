@@ -8,11 +8,11 @@
 #include "base/process/shell.h"
 #include "base/text.h"
 #include "infer/survey.h"
-#include "table/label.h"
+#include "table/schema/label.h"
 
 static const char *const pairs[][2] = {
 #define PAIR(other, affirmative) {other, affirmative},
-#include "table/label_pairs.def"
+#include "table/schema/label_pairs.def"
 #undef PAIR
 };
 

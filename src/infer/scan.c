@@ -13,8 +13,8 @@
 #include "csv/form/date.h"
 #include "csv/first_lines.h"
 #include "csv/form/number.h"
-#include "table/header_row.h"
-#include "table/words.h"
+#include "table/encoder/header_row.h"
+#include "table/schema/words.h"
 
 const char *const infer_missing_texts[INFER_MISSING] = {
     "",     "NA",  "N/A",  "#N/A",    "<NA>",    "NaN",     "nan",     "null",

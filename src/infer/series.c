@@ -10,7 +10,7 @@
 #include "csv/form/date.h"
 #include "csv/form/number.h"
 #include "infer/survey.h"
-#include "table/vocab.h"
+#include "table/schema/vocab.h"
 
 enum { MOST_COLUMNS = 4, LEAST_GROUPS = 8, LEAST_ROWS = 4, STEPS_KEPT = 4096 };
 

@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "infer/infer.h"
-#include "table/column_name.h"
-#include "table/leak.h"
-#include "table/terms.h"
+#include "table/schema/column_name.h"
+#include "table/fit/leak.h"
+#include "table/schema/terms.h"
 
 /* Texts that usually mean missing. The first INFER_ANYWHERE do in every column; the others only if
  * the remaining cells are all numbers or all dates. */

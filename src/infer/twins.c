@@ -2,7 +2,7 @@
  * numbers. */
 #include "base/text.h"
 #include "infer/survey.h"
-#include "table/twins.h"
+#include "table/schema/twins.h"
 
 /* 110E1 and 11E2 are one number. Of a target, infer_target decides (label.h). */
 static void find_codes(const struct column_profile *w, struct infer_column *c)

@@ -19,7 +19,7 @@
 #include "base/real.h"
 #include "measure/weighted.h"
 #include "model/loss.h"
-#include "table/coding.h"
+#include "table/encoder/coding.h"
 
 struct criterion {
     struct loss_options loss; /* kind LOSS_AUTO: cross_entropy, or mse */

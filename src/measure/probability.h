@@ -9,8 +9,8 @@
 
 #include "base/real.h"
 #include "model/conformal.h"
-#include "table/coding.h"
-#include "table/options.h"
+#include "table/encoder/coding.h"
+#include "table/schema/options.h"
 
 /* Softmax in double of each row: logits [rows][classes] to probability [rows][classes]. A logit of
  * NaN or plus infinity makes its row NaN. Minus infinity gives 0, unless all logits of the row are

@@ -12,8 +12,8 @@
 #include "measure/probability.h"
 #include "measure/rank.h"
 #include "measure/threshold.h"
-#include "table/options.h"
-#include "table/vocab.h"
+#include "table/schema/options.h"
+#include "table/schema/vocab.h"
 
 #define TALLY_BINS 15                   /* of calibration, equal in width */
 #define TALLY_EXACT ((uint64_t)1 << 22) /* scores kept for macro_auc */

@@ -4,7 +4,7 @@
 #define DNN_MODEL_CONFORMAL_H
 
 #include "model/calibration.h"
-#include "table/coding.h"
+#include "table/encoder/coding.h"
 
 /* The numbers stand in model files. */
 enum conformal_rule {

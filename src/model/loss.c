@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "table/label.h"
+#include "table/schema/label.h"
 
 const char *const loss_names[] = {"auto", "cross_entropy", "focal",    "soft_f1", "mse",
                                   "mae",  "huber",         "quantile", NULL};
@@ -117,7 +117,7 @@ static bool read_kind(struct loss_options *o, bool classes, struct err *e)
                                    : "auto, mse, mae, huber, quantile");
 }
 
-/* Times the largest weight of a row (WEIGHT_MOST of table/cell.h, 1e20) and the most rows of a
+/* Times the largest weight of a row (WEIGHT_MOST of table/encoder/cell.h, 1e20) and the most rows of a
  * batch, it is still a float. */
 #define CLASS_WEIGHT_MOST 1e9
 

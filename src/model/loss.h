@@ -5,7 +5,7 @@
 
 #include "base/json/opt.h"
 #include "model/layer.h"
-#include "table/options.h"
+#include "table/schema/options.h"
 
 enum loss_kind {
     LOSS_AUTO,

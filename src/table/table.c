@@ -7,12 +7,12 @@
 #include "base/mem.h"
 #include "base/process/progress.h"
 #include "base/text.h"
-#include "table/digest.h"
-#include "table/label_list.h"
-#include "table/leak.h"
-#include "table/parts_check.h"
-#include "table/pooled.h"
-#include "table/trend.h"
+#include "table/split/digest.h"
+#include "table/schema/label_list.h"
+#include "table/fit/leak.h"
+#include "table/split/parts_check.h"
+#include "table/fit/pooled.h"
+#include "table/fit/trend.h"
 
 uint64_t table_bytes(const struct table *t)
 {

@@ -3,11 +3,11 @@
 #ifndef DNN_TABLE_TABLE_H
 #define DNN_TABLE_TABLE_H
 
-#include "table/encoder_fit.h"
-#include "table/fingerprint.h"
-#include "table/folds.h"
-#include "table/noise.h"
-#include "table/view.h"
+#include "table/fit/encoder_fit.h"
+#include "table/split/fingerprint.h"
+#include "table/split/folds.h"
+#include "table/fit/noise.h"
+#include "table/fit/view.h"
 
 struct table {
     struct dataset *data;

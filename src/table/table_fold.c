@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "table/record.h"
+#include "table/schema/record.h"
 #include "table/table.h"
 
 /* The rows that a fold trains on, and the inputs of a split of them. */

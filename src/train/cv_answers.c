@@ -6,7 +6,7 @@
 
 #include "answer/stream/answer_line.h"
 #include "base/file/outfile.h"
-#include "table/cell.h"
+#include "table/encoder/cell.h"
 
 struct writing {
     const struct cv_answers *answers;

@@ -15,7 +15,7 @@
 
 #include "backend/backend.h"
 #include "model/file/modelfile.h"
-#include "table/dataset.h"
+#include "table/dataset/dataset.h"
 
 #define PART_FORMAT 1
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "config/output.h"
 #include "csv/field.h"
-#include "table/cell.h"
+#include "table/encoder/cell.h"
 
 bool split_csv_check(const struct config *c, const char *path, const char *model, struct err *e)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "table/cell_run.h"
+#include "table/encoder/cell_run.h"
 #include "csv/form/date.h"
 #include "csv/form/number.h"
 

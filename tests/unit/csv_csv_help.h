@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "csv/csv.h"
-#include "table/options.h"
+#include "table/schema/options.h"
 #include "tap.h"
 
 static char folder[64];

@@ -2,8 +2,8 @@
  * equal as numbers; which of two labels is the affirmative one. */
 #include "base/mem.h"
 #include "infer/survey.h"
-#include "table/label.h"
-#include "table/label_list.h"
+#include "table/schema/label.h"
+#include "table/schema/label_list.h"
 #include "tap.h"
 
 static struct vocab *labels_of(const char *const *texts)
@@ -116,7 +116,7 @@ static void test_table(void)
 {
     static const char *const pairs[][2] = {
 #define PAIR(other, affirmative) {other, affirmative},
-#include "table/label_pairs.def"
+#include "table/schema/label_pairs.def"
 #undef PAIR
     };
     const char *wrong = "";

@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "base/sort.h"
-#include "table/tree.h"
+#include "table/fit/tree.h"
 #include "table_help.h"
 
 enum { MOST = 300, CLASSES = 4 };

@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "csv/form/number.h"
-#include "table/cell_run.h"
+#include "table/encoder/cell_run.h"
 #include "table_help.h"
 
 static uint64_t drawn;

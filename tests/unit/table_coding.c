@@ -1,5 +1,5 @@
 /* table_coding.c - a regression target there and back. */
-#include "table/coding.h"
+#include "table/encoder/coding.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* table_deal.c - places in permutations are those of rng_permute, on every processor. */
 #include "base/rng.h"
-#include "table/deal.h"
+#include "table/split/deal.h"
 #include "tap.h"
 
 static void compare(deal_fn *deal, const char *name, uint32_t count)

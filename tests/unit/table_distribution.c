@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "table/distribution.h"
+#include "table/encoder/distribution.h"
 #include "tap.h"
 
 static void make(struct distribution *d, const int32_t *rows, uint32_t places)

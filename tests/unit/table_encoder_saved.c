@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/rng.h"
-#include "table/encoder_saved.h"
+#include "table/encoder/encoder_saved.h"
 #include "table_help.h"
 
 static const char config[] =

@@ -5,8 +5,8 @@
 
 #include "base/rng.h"
 #include "base/process/thread.h"
-#include "table/fingerprint.h"
-#include "table/row_key.h"
+#include "table/split/fingerprint.h"
+#include "table/dataset/row_key.h"
 #include "table_help.h"
 
 static const char config[] =

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "table/folds.h"
-#include "table/vocab.h"
+#include "table/split/folds.h"
+#include "table/schema/vocab.h"
 #include "tap.h"
 
 enum { ROWS = 1000, FOLDS = 7 };

@@ -4,11 +4,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "table/cell.h"
-#include "table/digest.h"
-#include "table/leak.h"
-#include "table/parts_check.h"
-#include "table/quantile.h"
+#include "table/encoder/cell.h"
+#include "table/split/digest.h"
+#include "table/fit/leak.h"
+#include "table/split/parts_check.h"
+#include "table/encoder/quantile.h"
 #include "table/table.h"
 #include "tap.h"
 

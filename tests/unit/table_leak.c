@@ -1,7 +1,7 @@
 /* table_leak.c - warnings about a table: columns that give the target away, rows on both sides,
  * identifiers. */
 #include "base/rng.h"
-#include "table/leak.h"
+#include "table/fit/leak.h"
 #include "table_help.h"
 
 enum { ROWS = 600 };

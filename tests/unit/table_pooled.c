@@ -1,8 +1,8 @@
 /* table_pooled.c - the filter of pooled categories: those of training rows that an encoder lacks,
  * by column; of several encoders; more than it has room for. */
 #include "base/process/thread.h"
-#include "table/drift.h"
-#include "table/pooled.h"
+#include "table/encoder/drift.h"
+#include "table/fit/pooled.h"
 #include "table_help.h"
 
 /* Rows of the columns a and b, both of the same values. */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "table/quantile.h"
+#include "table/encoder/quantile.h"
 #include "tap.h"
 
 static uint64_t drawn;

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "table/columns.h"
-#include "table/fit_scan.h"
+#include "table/encoder/columns.h"
+#include "table/fit/fit_scan.h"
 #include "tap.h"
 
 enum { COLUMNS = 21, ROWS = 133, ROOM = ROWS + 1 };

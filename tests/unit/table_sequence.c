@@ -1,5 +1,5 @@
 /* table_sequence.c - patterns of columns, and the scale of a channel. */
-#include "table/sequence.h"
+#include "table/schema/sequence.h"
 #include "tap.h"
 
 static void matches(const char *pattern, const char *name, bool want)

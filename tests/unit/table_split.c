@@ -1,7 +1,7 @@
 /* table_split.c - six ways to set rows apart: exact sizes, nothing on both sides, the same for
  * the same seed and data. */
 #include "base/mem.h"
-#include "table/split.h"
+#include "table/split/split.h"
 #include "table/table.h"
 #include "tap.h"
 

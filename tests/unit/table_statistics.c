@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "table/record.h"
-#include "table/view.h"
+#include "table/schema/record.h"
+#include "table/fit/view.h"
 #include "table_help.h"
 
 enum { ROWS = 400, VALUES = 7, NUMBERS = 9 };

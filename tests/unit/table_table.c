@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "base/process/thread.h"
-#include "table/record.h"
+#include "table/schema/record.h"
 #include "table_help.h"
 
 static char folder[64];

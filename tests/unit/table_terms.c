@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/rowfmt.h"
-#include "table/terms.h"
+#include "table/schema/terms.h"
 #include "tap.h"
 
 static const struct text_options pairs = {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "table/tokens.h"
+#include "table/schema/tokens.h"
 #include "tap.h"
 
 static void is_cut(struct terms *t, int rule, const char *text, const char *want,

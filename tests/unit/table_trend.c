@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "table/column_name.h"
-#include "table/trend.h"
+#include "table/schema/column_name.h"
+#include "table/fit/trend.h"
 #include "tap.h"
 
 /* Values from 0 to 999 plus `shift` from the first to the last time; classes: cut into as many. */

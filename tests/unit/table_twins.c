@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "csv/form/number.h"
-#include "table/label.h"
-#include "table/twins.h"
+#include "table/schema/label.h"
+#include "table/schema/twins.h"
 #include "tap.h"
 
 static struct vocab *values_of(const char *const *values)

@@ -1,7 +1,7 @@
 /* table_vocab.c - categories: found again, in a defined order, without the ones left out. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "table/schema.h"
+#include "table/schema/schema.h"
 #include "tap.h"
 
 static struct vocab *vocab_of(const char *const *texts, size_t count)

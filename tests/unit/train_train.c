@@ -19,7 +19,7 @@
 #include "check/check.h"
 #include "model/file/checkpoint_list.h"
 #include "scratch.h"
-#include "table/schema.h"
+#include "table/schema/schema.h"
 #include "tap.h"
 #include "train/run/checkpoint.h"
 #include "train/train.h"

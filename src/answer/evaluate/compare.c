@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "base/process/stop.h"
 #include "base/process/thread.h"
-#include "table/vocab.h"
+#include "table/schema/vocab.h"
 
 #define DRAWS_MOST 200u
 #define DRAWS_LEAST 40u

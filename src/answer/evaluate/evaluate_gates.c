@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "table/label.h"
+#include "table/schema/label.h"
 
 bool evaluate_comparable(const struct serve *a, const struct serve *b,
                          const struct evaluate_request *q, struct err *e)

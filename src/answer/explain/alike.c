@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "measure/association.h"
-#include "table/cell_copy.h"
-#include "table/record.h"
+#include "table/encoder/cell_copy.h"
+#include "table/schema/record.h"
 
 #define SEED 20260104u
 enum { STEPS_MOST = 50 }; /* of a channel that are looked at in a row */

@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "table/cell_copy.h"
-#include "table/record.h"
+#include "table/encoder/cell_copy.h"
+#include "table/schema/record.h"
 
 #define SEED 20260102u
 #define MOVES_MOST 1536u /* of a row on all paths, but for the least */

@@ -8,8 +8,8 @@
 #include "answer/explain/effects_parts.h"
 #include "base/mem.h"
 #include "base/process/stop.h"
-#include "table/cell_copy.h"
-#include "table/record.h"
+#include "table/encoder/cell_copy.h"
+#include "table/schema/record.h"
 
 #define ROUNDING 1e-12
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "table/cell_copy.h"
+#include "table/encoder/cell_copy.h"
 
 #define SEED 20260103u
 

@@ -1,5 +1,5 @@
 /* effects_words.c - the words of a text that push the answers most; see effects.h. Words are the
- * words of the model's terms (table/terms.h), in any case; a word is left out wherever it stands in
+ * words of the model's terms (table/schema/terms.h), in any case; a word is left out wherever it stands in
  * the text. The rows that have it are answered again without it. */
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "answer/explain/effects_parts.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "table/words.h"
+#include "table/schema/words.h"
 
 /* A word of the column's texts. */
 struct word {

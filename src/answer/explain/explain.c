@@ -11,8 +11,8 @@
 #include "base/rng.h"
 #include "base/process/stop.h"
 #include "base/text.h"
-#include "table/cell_copy.h"
-#include "table/record.h"
+#include "table/encoder/cell_copy.h"
+#include "table/schema/record.h"
 
 #define SEED 20260101u
 

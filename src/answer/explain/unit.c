@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/name_list.h"
-#include "table/cell_copy.h"
+#include "table/encoder/cell_copy.h"
 
 /* Columns, or the channels of wide sequences. */
 static uint32_t place_count(const struct schema *s)

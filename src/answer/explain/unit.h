@@ -3,7 +3,7 @@
 #ifndef DNN_ANSWER_UNIT_H
 #define DNN_ANSWER_UNIT_H
 
-#include "table/schema.h"
+#include "table/schema/schema.h"
 
 struct unit {
     char *name;        /* of the column or channel, or "a, b" */

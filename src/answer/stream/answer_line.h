@@ -5,7 +5,7 @@
 
 #include "model/conformal.h"
 #include "model/decision.h"
-#include "table/encoder.h"
+#include "table/encoder/encoder.h"
 
 /* The region of an answer: low and high after a value, the column set after probabilities: labels
  * in their order, joined by "|"; "\\" stands before a "|" or "\\" of a label. */

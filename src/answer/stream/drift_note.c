@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "table/twins.h"
+#include "table/schema/twins.h"
 
 #define NAMED_MOST 3u /* columns in a note */
 

@@ -7,8 +7,8 @@
 #include "base/file/file.h"
 #include "base/mem.h"
 #include "base/process/stop.h"
-#include "table/fingerprint.h"
-#include "table/split.h"
+#include "table/split/fingerprint.h"
+#include "table/split/split.h"
 
 /* The state for splitting the files again. */
 struct dealing {

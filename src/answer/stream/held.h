@@ -1,6 +1,6 @@
 /* held.h - the rows of one part of the training file, as the split of the training dealt them. The
  * file is read and split again, by the config that the model holds, and compared with what the
- * model remembers of its rows (table/fingerprint.h). */
+ * model remembers of its rows (table/split/fingerprint.h). */
 #ifndef DNN_ANSWER_HELD_H
 #define DNN_ANSWER_HELD_H
 

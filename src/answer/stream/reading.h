@@ -3,7 +3,7 @@
 #ifndef DNN_ANSWER_READING_H
 #define DNN_ANSWER_READING_H
 
-#include "table/schema.h"
+#include "table/schema/schema.h"
 
 struct reading {
     char delimiter, decimal;      /* 0: as the training file */

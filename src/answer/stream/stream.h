@@ -14,8 +14,8 @@
 #include "answer/stream/serve.h"
 #include "base/process/progress.h"
 #include "csv/reject.h"
-#include "table/cell.h"
-#include "table/row_key.h"
+#include "table/encoder/cell.h"
+#include "table/dataset/row_key.h"
 #include "table/sequence/odd_steps.h"
 
 enum bad_row { BAD_ROW_STOP, BAD_ROW_NULL, BAD_ROW_SKIP };

@@ -9,7 +9,7 @@
 #include "answer/stream/stream_input.h"
 #include "answer/stream/stream_wait.h"
 #include "base/mem.h"
-#include "table/record.h"
+#include "table/schema/record.h"
 #include "table/sequence/order.h"
 #include "table/sequence/window_mean.h"
 #include "table/sequence/windows.h"

@@ -8,7 +8,7 @@
 #include "answer/stream/stream_wait.h"
 #include "base/mem.h"
 #include "base/process/thread.h"
-#include "table/record.h"
+#include "table/schema/record.h"
 #include "table/sequence/order.h"
 
 #define LOOKED_ALL 16384 /* the first rows, which are all looked up in the fingerprint */

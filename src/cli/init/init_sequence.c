@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/process/shell.h"
 #include "base/text.h"
-#include "table/sequence.h"
+#include "table/schema/sequence.h"
 
 enum { LEAST_STEPS = 8, MOST_CHANNELS = 4096, MOST_NAME = 100, MOST_WINDOW = 200 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "table/schema.h"
+#include "table/schema/schema.h"
 
 const char *init_set_value(const struct overrides *o, const char *key)
 {

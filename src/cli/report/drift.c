@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/report/page.h"
-#include "table/drift.h"
+#include "table/encoder/drift.h"
 
 enum { DRIFT_SHOWN = 40, HISTOGRAMS = 6, PLACES_SHOWN = 12, VERDICT_NAMES = 5 };
 /* The end of the bars: never so near that a small index looks large, never beyond an index that

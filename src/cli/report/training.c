@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "cli/report/page.h"
-#include "table/part.h"
+#include "table/schema/part.h"
 
 enum { MEMBERS_MOST = 100 };
 

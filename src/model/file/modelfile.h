@@ -44,7 +44,7 @@
  *                                    interval around a value. Absent: none.
  *   sets                             F64 [2]: level, reach: the set of labels. Absent: none.
  *   fingerprint.filter               U8: a filter that knows the training rows; .numbers, .twins
- *                                    and .pooled belong to it (table/fingerprint.h). No answer
+ *                                    and .pooled belong to it (table/split/fingerprint.h). No answer
  *                                    needs it; absent, as they are, in earlier files.
  *   loss.class_weight                F32 [classes]: weights of classes in the loss that counts,
  *                                    with those of sampling, for the metric "loss"; absent:
@@ -78,8 +78,8 @@
 #include "model/decision.h"
 #include "model/loss.h"
 #include "model/network/model.h"
-#include "table/fingerprint.h"
-#include "table/encoder.h"
+#include "table/split/fingerprint.h"
+#include "table/encoder/encoder.h"
 
 #define MODELFILE_FORMAT 3
 #define MODELFILE_MEMBERS 65536 /* at most */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "table/options.h"
+#include "table/schema/options.h"
 
 /* True: the entry of a column, or the default of all, may make an embedding. */
 static bool may_embed(const struct json *v)

@@ -4,7 +4,7 @@
 #define DNN_TABLE_SEQUENCE_ODD_STEPS_H
 
 #include "base/text.h"
-#include "table/schema.h"
+#include "table/schema/schema.h"
 
 enum odd_step { STEP_EQUAL, STEP_GAP, ODD_STEPS };
 struct odd_steps {

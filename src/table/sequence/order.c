@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/sort.h"
-#include "table/cell_error.h"
-#include "table/vocab.h"
+#include "table/encoder/cell_error.h"
+#include "table/schema/vocab.h"
 
 /* --- a row --- */
 

@@ -3,7 +3,7 @@
 #ifndef DNN_TABLE_SEQUENCE_ORDER_H
 #define DNN_TABLE_SEQUENCE_ORDER_H
 
-#include "table/cell.h"
+#include "table/encoder/cell.h"
 
 /* --- a row --- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "table/samples.h"
+#include "table/sequence/samples.h"
 
 void window_mean_begin(struct window_mean *m, uint32_t members, uint64_t lines, uint32_t outputs)
 {

@@ -10,8 +10,8 @@
 #ifndef DNN_TABLE_SEQUENCE_WINDOWS_H
 #define DNN_TABLE_SEQUENCE_WINDOWS_H
 
-#include "table/samples.h"
-#include "table/schema.h"
+#include "table/sequence/samples.h"
+#include "table/schema/schema.h"
 #include "table/sequence/order.h"
 
 struct window {

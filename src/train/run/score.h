@@ -6,10 +6,10 @@
 #include "measure/gate.h"
 #include "measure/metric.h"
 #include "model/network/step.h"
-#include "table/dataset.h"
-#include "table/part.h"
-#include "table/samples.h"
-#include "table/encoder.h"
+#include "table/dataset/dataset.h"
+#include "table/schema/part.h"
+#include "table/sequence/samples.h"
+#include "table/encoder/encoder.h"
 
 enum { SCORE_ROWS = 8192 };   /* the most that are answered at once */
 enum { SCORE_TALLIED = 256 }; /* rows whose probabilities are held at once */

@@ -10,7 +10,7 @@
 #include "base/file/sha256.h"
 #include "base/file/tensorfile.h"
 #include "base/text.h"
-#include "table/cell_copy.h"
+#include "table/encoder/cell_copy.h"
 #include "train/ensemble.h"
 #include "train/run/run.h"
 
