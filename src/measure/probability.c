@@ -147,6 +147,8 @@ double answer_mean_value_spread(const struct answer_mean *m, uint64_t row, doubl
     return sqrt(sum);
 }
 
+static const struct calibration none = {0}; /* no limits */
+
 /* struct conformal: the mean over the folds of the deviation inside each. */
 static double fold_spread(const struct answer_mean *m, uint64_t row, uint32_t folds)
 {
@@ -168,7 +170,6 @@ static double fold_spread(const struct answer_mean *m, uint64_t row, uint32_t fo
 
 void answer_mean_interval(const struct answer_mean *m, uint64_t row, double value, double ends[2])
 {
-    static const struct calibration none = {0};
     const struct conformal *c = m->conformal;
     double spread = c->rule == CONFORMAL_SPREAD ? fold_spread(m, row, c->folds) : 0;
     conformal_interval(c, m->calibration ? m->calibration : &none, m->codings[0], value, spread,
@@ -179,7 +180,6 @@ void answer_intervals(const struct conformal *c, const struct calibration *limit
                       const struct target_coding *coding, uint64_t count, const double *value,
                       double *low, double *high)
 {
-    static const struct calibration none = {0};
     for (uint64_t i = 0; i < count; i++) {
         double ends[2];
         conformal_interval(c, limits ? limits : &none, coding, value[i], 0, ends);

@@ -192,25 +192,18 @@ static void copy_slots(struct pair *p, const struct vocab *now, const struct voc
     }
 }
 
-static bool same_values(const struct vocab *a, const struct vocab *b)
+static bool same_texts(const struct vocab *a, const struct vocab *b)
 {
     bool same = vocab_count(a) == vocab_count(b);
-    for (uint32_t i = 0; same && i < vocab_count(a); i++)
-        same = slot_before(a, b, i + FIRST_VALUE) == i + FIRST_VALUE;
+    for (uint32_t i = 0; same && i < vocab_count(a); i++) {
+        size_t length;
+        const char *text = vocab_text(a, i, &length);
+        same = vocab_find(b, text, length) == i;
+    }
     return same;
 }
 
 /* --- what must be equal --- */
-
-static bool same_labels(const struct schema *a, const struct schema *b)
-{
-    if (!a->labels != !b->labels)
-        return false;
-    bool same = !a->labels || vocab_count(a->labels) == vocab_count(b->labels);
-    for (uint32_t i = 0; same && a->labels && i < vocab_count(a->labels); i++)
-        same = strcmp(vocab_text(a->labels, i, NULL), vocab_text(b->labels, i, NULL)) == 0;
-    return same;
-}
 
 /* The input column at *i or after it; *i becomes the place after it. NULL: no more. */
 static const struct column *next_input(const struct schema *s, size_t *i)
@@ -337,7 +330,7 @@ static bool columns_fit(const struct pair *p, struct err *e)
     for (uint32_t k = 0; !takes && k < p->now_f->format.categories; k++) {
         const struct column *a = category_of(p->now, k), *b = category_of(p->was, k);
         if (a && b && p->now_f->categories[k].encode == CATEGORY_ONEHOT &&
-            !same_values(values_of(p->now, k), values_of(p->was, k)))
+            !same_texts(values_of(p->now, k), values_of(p->was, k)))
             return other(p->path, e, "behind one-hot columns that are no ids of a dense layer "
                                      "(encode \"embedding\" has none), it has other values of the "
                                      "column", a->name);
@@ -468,7 +461,7 @@ bool warm_fill(const struct warm_from *from, const struct run *r, real *params, 
                      .path = from->of->path};
     if (p.now->schema->task != p.was->schema->task)
         return other(p.path, e, "it has another task", "");
-    if (!same_labels(p.now->schema, p.was->schema))
+    if (p.now->schema->labels && !same_texts(p.now->schema->labels, p.was->schema->labels))
         return other(p.path, e, "it has other labels", "");
     struct features *was = encoder_features(p.was);
     struct model *m = model_plan(member->architecture, was, 1, 1, false, e);
