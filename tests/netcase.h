@@ -242,8 +242,10 @@ static inline bool case_make(struct netcase *c)
         !loss_read(&c->loss_options, c->docs[1], case_classes(c) > 0, &c->e) ||
         !optim_read(&c->optim_options, c->docs[2], &c->e))
         return false;
-    c->architecture = architecture_read(
-        &(struct model_options){.doc = c->docs[0], .model = at[0], .stored = c->stored}, &c->e);
+    c->architecture =
+        c->stored ? architecture_stored(c->docs[0], json_get(at[0], "layers"), &c->e)
+                  : architecture_read(&(struct model_options){.doc = c->docs[0], .model = at[0]},
+                                      &c->e);
     if (!c->architecture)
         return false;
     if (c->steps)

@@ -232,7 +232,7 @@ static int check_command(struct args *a)
     struct check_result r = {0};
     struct check_request q = {.progress = cli_progress(a)};
     int code;
-    if (!output_standard(config, &e))
+    if (!output_apart(config, "-", &e))
         code = cli_fail(NULL, &e, NULL); /* no JSON object in this case either */
     else if (!batch_sizes_asked(a, &q, &e) || !check_space(config, &e) ||
              !check_run(config, &q, &r, &e))

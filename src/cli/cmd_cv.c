@@ -71,7 +71,7 @@ static int cv_command(struct args *a)
                            .progress = cli_progress(a)};
     struct cv_result r = {0};
     int code = EXIT_DONE;
-    if (!check_names(a, q.output, &e) || (a->json && !output_standard(config, &e)) ||
+    if (!check_names(a, q.output, &e) || (a->json && !output_apart(config, "-", &e)) ||
         !cv_run(&q, &r, &e)) {
         code = cli_fail_output(a, &e, q.output);
     } else {

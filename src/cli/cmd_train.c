@@ -164,7 +164,7 @@ static int train_command(struct args *a)
     int code;
     a->work = &(struct work){&q, &r};
     tell_settings(config);
-    if (!output_standard(config, &e)) {
+    if (!output_apart(config, "-", &e)) {
         code = cli_fail(NULL, &e, "nothing was written"); /* no JSON object in this case either */
     } else if (!check_names(a, &q, &e)) {
         code = cli_fail(a, &e, "nothing was written");

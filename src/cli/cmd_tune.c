@@ -101,7 +101,7 @@ static int tune_command(struct args *a)
                              .progress = cli_progress(a)};
     struct tune_answer r = {0};
     int code = EXIT_DONE;
-    if (!config || !check_names(a, &q, &e) || (a->json && !output_standard(config, &e)) ||
+    if (!config || !check_names(a, &q, &e) || (a->json && !output_apart(config, "-", &e)) ||
         !tune_run(&q, &r, &e)) {
         code = cli_fail_output(a, &e, q.output);
     } else {

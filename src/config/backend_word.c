@@ -1,10 +1,11 @@
 /* backend_word.c - the words for the machine that computes: in configs, variables and --backend, in
- * any case of letters. */
+ * any case of letters; and the card that a command line names. */
 #include <string.h>
 
 #include "backend/backend.h"
 #include "base/text.h"
 #include "config/backend_settings.h"
+#include "config/variable.h"
 
 /* The meanings of backend_option_words. A config's words come first, and of these the three of enum
  * backend_word in its order. */
@@ -47,4 +48,29 @@ unsigned backend_guests(const struct backend_options *b)
         if (opt_strings_has(&b->guests, words[i].word, strlen(words[i].word)))
             bits |= words[i].bits;
     return bits;
+}
+
+const struct overrides overrides_none = {.threads = -1, .batch_size = -1, .time_limit_s = -1};
+
+bool card_named(const char *word)
+{
+    return word && strncmp(word, "cuda:", 5) == 0;
+}
+
+const char *card_number(const char *device)
+{
+    return card_named(device) ? device + 5 : device;
+}
+
+const char *overrides_card(const struct overrides *o)
+{
+    return o->device ? o->device : card_named(o->backend) ? o->backend : NULL;
+}
+
+bool overrides_one_card(const struct overrides *o)
+{
+    const char *card = overrides_card(o);
+    if (!card)
+        card = variable("GPU_DEVICE_ID");
+    return card && strcmp(card, "auto") != 0;
 }

@@ -8,49 +8,31 @@
 #include "config/config_table.h"
 #include "model/preset/preset.h"
 
-struct paths {
-    char **names;
-    size_t count;
-};
-
-static void path_add(struct paths *p, char *name)
-{
-    p->names = mem_more(p->names, p->count, sizeof *p->names);
-    p->names[p->count++] = name;
-}
-
 static void keep_path(const char *key, const struct option *row, void *context)
 {
     (void)row;
-    path_add(context, mem_string(key));
-}
-
-static void paths_free(struct paths *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        mem_free(p->names[i]);
-    mem_free(p->names);
+    opt_strings_add(context, key);
 }
 
 bool config_near_path(const char *key, struct text *out)
 {
-    struct paths p = {0};
+    struct opt_strings p = {0};
     config_keys(keep_path, &p);
-    const char *near = text_nearest(key, (const char *const *)p.names, p.count);
+    const char *near = text_nearest(key, (const char *const *)p.items, p.count);
     if (near)
         text_put(out, near);
-    paths_free(&p);
+    opt_strings_free(&p);
     return near != NULL;
 }
 
 /* --- a key in the wrong place --- */
 
-static void keep_once(struct paths *p, const char *path, size_t length)
+static void keep_once(struct opt_strings *p, const char *path, size_t length)
 {
-    for (size_t i = 0; i < p->count; i++)
-        if (strlen(p->names[i]) == length && memcmp(p->names[i], path, length) == 0)
-            return;
-    path_add(p, mem_string_n(path, length));
+    char *one = mem_string_n(path, length);
+    if (!opt_strings_has(p, one, length))
+        opt_strings_add(p, one);
+    mem_free(one);
 }
 
 /* Every key and every group of keys: "train", "train.optimizer", "train.optimizer.type". Keys of
@@ -67,7 +49,7 @@ static void keep_groups(const char *key, const struct option *row, void *context
     }
 }
 
-static void keep_table(struct paths *p, const char *where, const struct option *table)
+static void keep_table(struct opt_strings *p, const char *where, const struct option *table)
 {
     struct text path = {0};
     for (const struct option *row = table; row->key; row++) {
@@ -176,18 +158,18 @@ static bool ends_so(const char *path, const char *end)
 }
 
 /* The path with this end that is nearest to the top; NULL if more than two are as near. */
-static const char *nearest_top(const struct paths *p, const char *end)
+static const char *nearest_top(const struct opt_strings *p, const char *end)
 {
     const char *best = NULL;
     size_t same = 0;
     for (size_t i = 0; i < p->count; i++) {
-        if (!ends_so(p->names[i], end))
+        if (!ends_so(p->items[i], end))
             continue;
-        if (!best || depth(p->names[i]) < depth(best)) {
-            best = p->names[i];
+        if (!best || depth(p->items[i]) < depth(best)) {
+            best = p->items[i];
             same = 0;
         }
-        same += depth(p->names[i]) == depth(best);
+        same += depth(p->items[i]) == depth(best);
     }
     return same <= 2 ? best : NULL;
 }
@@ -205,7 +187,7 @@ static bool list_of_numbers(const char *key)
 
 bool config_spoken_key(const char *word, struct spoken_key *out)
 {
-    struct paths p = {0};
+    struct opt_strings p = {0};
     struct text end = {0};
     const struct spoken *known = spoken(word);
     const char *best = NULL;
@@ -226,7 +208,7 @@ bool config_spoken_key(const char *word, struct spoken_key *out)
         out->list = list_of_numbers(best);
     }
     text_free(&end);
-    paths_free(&p);
+    opt_strings_free(&p);
     return best != NULL;
 }
 
@@ -242,7 +224,7 @@ void config_near(struct err *e)
 {
     if (e->id != ERR_CONFIG_KEY || e->help[0] || !e->key[0])
         return;
-    struct paths p = {0};
+    struct opt_strings p = {0};
     struct text help = {0};
     config_keys(keep_groups, &p);
     for (size_t i = 0; i < preset_count(); i++)
@@ -253,7 +235,7 @@ void config_near(struct err *e)
     size_t found = 0, all = 0;
     bool ours = false;
     for (size_t i = 0; i < p.count; i++) {
-        tails[i] = tail(p.names[i]);
+        tails[i] = tail(p.items[i]);
         ours = ours || strcmp(tails[i], word) == 0;
     }
     if (!ours && spoken(word))
@@ -262,11 +244,11 @@ void config_near(struct err *e)
     for (size_t i = 0; near && i < p.count; i++)
         all += strcmp(tails[i], near) == 0;
     for (size_t i = 0; all <= 3 && i < p.count; i++) /* "type" would be anything */
-        if (near && strcmp(tails[i], near) == 0 && !in_place(p.names[i], e->key))
-            text_printf(&help, "%s`%s`", found++ ? " or " : "", p.names[i]);
+        if (near && strcmp(tails[i], near) == 0 && !in_place(p.items[i], e->key))
+            text_printf(&help, "%s`%s`", found++ ? " or " : "", p.items[i]);
     if (found)
         err_help(e, "did you mean %s?", help.data);
     mem_free(tails);
-    paths_free(&p);
+    opt_strings_free(&p);
     text_free(&help);
 }

@@ -38,21 +38,32 @@ struct portfolio {
 
 /* --- rows and columns --- */
 
-/* Lines of a file, without its header; a quoted line end counts as one. */
-static double count_lines(const char *path, bool header)
+/* How often a byte stands in a file, or in its first line; -1: the file cannot be read. */
+static double count_bytes(const char *path, char byte, bool first_line)
 {
     struct source_file f;
     struct err ignored = {0};
     size_t got = 1, room = 1 << 18;
-    double lines = 0;
+    double count = 0;
     if (strcmp(path, "-") == 0 || !file_lasts(path) || !source_open(&f, path, false, &ignored))
-        return ROWS_UNKNOWN;
+        return -1;
     char *bytes = mem_alloc(room, 1);
-    while (got > 0 && source_read(&f, bytes, room, &got, &ignored))
-        for (const char *p = bytes; (p = memchr(p, '\n', (size_t)(bytes + got - p))) != NULL; p++)
-            lines++;
+    while (got > 0 && source_read(&f, bytes, room, &got, &ignored)) {
+        const char *line = first_line ? memchr(bytes, '\n', got) : NULL, *p = bytes;
+        for (const char *end = line ? line : bytes + got; (p = memchr(p, byte, (size_t)(end - p)));
+             p++)
+            count++;
+        got = line ? 0 : got;
+    }
     source_close(&f);
     mem_free(bytes);
+    return count;
+}
+
+/* Lines of a file, without its header; a quoted line end counts as one. */
+static double count_lines(const char *path, bool header)
+{
+    double lines = count_bytes(path, '\n', false);
     return lines > 1 ? lines - header : ROWS_UNKNOWN;
 }
 
@@ -107,19 +118,8 @@ static void hurry(struct portfolio *t, double limit)
 /* Columns of a file, by the delimiters of its first line. */
 static double count_cells(const char *path, char delimiter)
 {
-    struct source_file f;
-    struct err ignored = {0};
-    size_t got = 0, room = 1 << 18;
-    if (strcmp(path, "-") == 0 || !file_lasts(path) || !source_open(&f, path, false, &ignored))
-        return 1;
-    char *bytes = mem_alloc(room, 1);
-    bool read = source_read(&f, bytes, room, &got, &ignored);
-    double cells = 1;
-    for (size_t i = 0; read && i < got && bytes[i] != '\n'; i++)
-        cells += bytes[i] == delimiter;
-    source_close(&f);
-    mem_free(bytes);
-    return cells;
+    double delimiters = count_bytes(path, delimiter, true);
+    return delimiters > 0 ? delimiters + 1 : 1;
 }
 
 /* Wide: a row is a sequence. Long: a row is a step. */

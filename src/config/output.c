@@ -46,20 +46,10 @@ static bool among(const char *output, const struct opt_strings *inputs, struct e
     return false;
 }
 
-static bool any_input(const struct config *c, const char *output, struct err *e)
-{
-    return is_input(output, c->path, "the config", e) || among(output, &c->data.train, e) ||
-           among(output, &c->data.valid, e) || among(output, &c->data.test, e);
-}
-
 bool output_apart(const struct config *c, const char *path, struct err *e)
 {
-    return !any_input(c, path, e);
-}
-
-bool output_standard(const struct config *c, struct err *e)
-{
-    return output_apart(c, "-", e);
+    return !is_input(path, c->path, "the config", e) && !among(path, &c->data.train, e) &&
+           !among(path, &c->data.valid, e) && !among(path, &c->data.test, e);
 }
 
 /* The first bytes of a regular file; *got 0 when there is none. */
@@ -291,7 +281,7 @@ bool output_beside_rows(const struct config *c, const char *path, const char *op
 static bool apart(const struct config *c, const char *model, const char *path, const char *name,
                   struct err *e)
 {
-    if (any_input(c, path, e))
+    if (!output_apart(c, path, e))
         return false;
     char *lock = lock_path(model);
     const char *what = file_same(path, model)       ? "the model"
@@ -317,7 +307,7 @@ bool output_check(const struct config *c, const char *model, bool part, const ch
         err_set(e, ERR_USAGE, "output.metrics must be a file, not -");
         return err_help(e, "/dev/stdout is standard output");
     }
-    if (any_input(c, model, e) || (metrics && !apart(c, model, metrics, "output.metrics", e)) ||
+    if (!output_apart(c, model, e) || (metrics && !apart(c, model, metrics, "output.metrics", e)) ||
         (profile && !apart(c, model, profile, "the file of --profile", e)))
         return false;
     if (metrics && profile &&

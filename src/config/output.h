@@ -13,8 +13,6 @@ bool output_check(const struct config *c, const char *model, bool part, const ch
                   struct err *e);
 /* The output at path ("-": standard output) is no input that the config names (SAME_FILE, 64). */
 bool output_apart(const struct config *c, const char *path, struct err *e);
-/* Standard output, the place of results, is no input that the config names (SAME_FILE, 64). */
-bool output_standard(const struct config *c, struct err *e);
 /* A training may write a model, or a part (train --run), at this name: no file exists, or a file of
  * the same kind. Else 73. */
 bool output_replaceable(const char *model, bool part, struct err *e);

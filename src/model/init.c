@@ -37,21 +37,26 @@ double init_limit(enum init_kind kind, uint32_t next_act, uint64_t in, uint64_t 
     return 0;
 }
 
-void init_uniform(real *w, uint64_t count, double limit, uint64_t seed, uint32_t model,
-                  uint32_t position, uint64_t element)
+/* The layer and the model, as a stream of random numbers. */
+static uint32_t stream_of(const struct first_values *v)
 {
-    for (uint64_t i = 0; i < count; i++)
-        w[i] =
-            (real)(limit *
-                   (2 * rng_uniform(seed, element + i, position | model << 16, 0, RNG_INIT) - 1));
+    return v->position | v->model << 16;
 }
 
-void init_normal(real *w, uint64_t count, double deviation, uint64_t seed, uint32_t model,
-                 uint32_t position, uint64_t element)
+void init_uniform(const struct first_values *v, uint64_t at, uint64_t count, double limit,
+                  uint64_t element)
 {
     for (uint64_t i = 0; i < count; i++)
-        w[i] = (real)(deviation *
-                      rng_normal(seed, element + i, position | model << 16, 0, RNG_INIT));
+        v->params[at + i] = (real)(
+            limit * (2 * rng_uniform(v->seed, element + i, stream_of(v), 0, RNG_INIT) - 1));
+}
+
+void init_normal(const struct first_values *v, uint64_t at, uint64_t count, double deviation,
+                 uint64_t element)
+{
+    for (uint64_t i = 0; i < count; i++)
+        v->params[at + i] =
+            (real)(deviation * rng_normal(v->seed, element + i, stream_of(v), 0, RNG_INIT));
 }
 
 void init_constant(real *w, uint64_t count, double value)

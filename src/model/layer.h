@@ -9,6 +9,7 @@
 #define DNN_MODEL_LAYER_H
 
 #include "base/json/opt.h"
+#include "model/init.h"
 #include "model/pass.h"
 #include "model/planner.h"
 
@@ -57,8 +58,8 @@ struct layer_type {
                   const char *path, struct err *e);
     /* Sets l->out and offsets. l->in is set. false only after children failed. */
     bool (*plan)(struct layer *l, struct planner *p, struct err *e);
-    /* Host arrays, cleared; draws from rng_* with l->position. NULL: nothing to do. */
-    void (*init)(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers);
+    /* Host arrays, cleared; draws with l->position. NULL: nothing to do. */
+    void (*init)(const struct layer *l, const struct first_values *v);
     /* Sets parameters and buffers (host arrays) from a sample of the layer's input. Called once,
      * before the first step, in the order of the layers: those before it are fitted already. NULL:
      * nothing to do. */
@@ -180,8 +181,7 @@ bool layer_refuse(const struct layer *l, const struct planner *p, struct err *e,
 /* Planned one after the other. */
 bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct planner *p,
                      uint32_t *out, struct err *e);
-void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed, uint32_t model,
-                     real *params, real *buffers);
+void layer_list_init(struct layer *const *layers, uint32_t count, struct first_values v);
 uint64_t layer_list_unsound(struct layer *const *layers, uint32_t count, const real *buffers);
 struct act layer_list_forward(struct layer *const *layers, uint32_t count, struct pass *p,
                                struct act x);

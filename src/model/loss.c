@@ -117,8 +117,8 @@ static bool read_kind(struct loss_options *o, bool classes, struct err *e)
                                    : "auto, mse, mae, huber, quantile");
 }
 
-/* Times the largest weight of a row (WEIGHT_MOST of table/encoder/cell.h, 1e20) and the most rows of a
- * batch, it is still a float. */
+/* Times the largest weight of a row (WEIGHT_MOST of table/encoder/cell.h, 1e20) and the most rows
+ * of a batch, it is still a float. */
 #define CLASS_WEIGHT_MOST 1e9
 
 static bool check_weight(const struct json_doc *doc, const struct json *entry, struct err *e)

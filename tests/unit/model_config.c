@@ -181,8 +181,7 @@ static void stored(void)
         "{\"type\": \"dense\", \"units\": 3}]}";
     struct err e = {0};
     struct json_doc *doc = json_parse(text, strlen(text), "model.json", &e);
-    struct architecture *of = architecture_read(
-        &(struct model_options){.doc = doc, .model = json_root(doc), .stored = true}, &e);
+    struct architecture *of = architecture_stored(doc, json_get(json_root(doc), "layers"), &e);
     struct model *m = model_plan(of, &features, 1, 1, false, &e);
     architecture_free(of);
     ok(m && m->layer_count == 2 && m->layers[0]->out == 7,

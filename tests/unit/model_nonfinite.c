@@ -2,7 +2,6 @@
  * the first such step met them, whatever follows it. Ids: N01. */
 #include <math.h>
 
-#include "model/network/nonfinite.h"
 #include "netcase.h"
 #include "tap.h"
 

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/process/thread.h"
-#include "model/network/nonfinite.h"
 #include "netcase.h"
 #include "tap.h"
 

@@ -44,8 +44,8 @@
  *                                    interval around a value. Absent: none.
  *   sets                             F64 [2]: level, reach: the set of labels. Absent: none.
  *   fingerprint.filter               U8: a filter that knows the training rows; .numbers, .twins
- *                                    and .pooled belong to it (table/split/fingerprint.h). No answer
- *                                    needs it; absent, as they are, in earlier files.
+ *                                    and .pooled belong to it (table/split/fingerprint.h). No
+ *                                    answer needs it; absent, as they are, in earlier files.
  *   loss.class_weight                F32 [classes]: weights of classes in the loss that counts,
  *                                    with those of sampling, for the metric "loss"; absent:
  *                                    all 1

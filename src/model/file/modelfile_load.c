@@ -118,20 +118,13 @@ static const struct tensor *need(const struct model_loading *l, const char *name
 /* A tensor holds the list of layers. */
 static bool load_layers(const struct model_loading *l)
 {
-    struct text whole = {0};
     struct err inner = {0};
     const struct tensor *t = need(l, "layers", DTYPE_U8);
     if (!t)
         return false;
-    text_put(&whole, "{\"layers\":");
-    text_add(&whole, t->data, (size_t)t->count);
-    text_char(&whole, '}');
-    struct json_doc *doc = json_parse_own(whole.data, whole.length, "layers", &inner);
-    const struct model_options o = {.doc = doc, .model = doc ? json_root(doc) : NULL,
-                                    .stored = true};
-    l->member->architecture = doc ? architecture_read(&o, &inner) : NULL;
+    struct json_doc *doc = json_parse_own(t->data, (size_t)t->count, "layers", &inner);
+    l->member->architecture = doc ? architecture_stored(doc, json_root(doc), &inner) : NULL;
     json_free(doc);
-    text_free(&whole);
     return l->member->architecture || bad_layers(l, &inner);
 }
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 #include "base/mem.h"
-#include "model/init.h"
 #include "model/layer.h"
+#include "model/layers/product.h"
 
 enum { MOST_STEPS = 4096, MOST_HEAD = 1024 }; /* of the operation's room */
 struct attention_spec {
@@ -100,14 +100,13 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct attention_spec *s = l->spec;
     const uint64_t square = (uint64_t)l->in * l->in;
     double limit = init_limit(INIT_XAVIER, ACT_NONE, l->in, l->in);
-    (void)buffers;
-    init_uniform(params + s->weight, 3 * square, limit, seed, model, l->position, 0);
-    init_uniform(params + s->output, square, limit, seed, model, l->position, 3 * square);
+    init_uniform(v, s->weight, 3 * square, limit, 0);
+    init_uniform(v, s->output, square, limit, 3 * square);
 }
 
 static void rotate(const struct layer *l, struct pass *p, struct act x, bool back)
@@ -122,21 +121,20 @@ static void rotate(const struct layer *l, struct pass *p, struct act x, bool bac
                                             .back = back});
 }
 
-/* y = x w + b */
-static void product(const struct layer *l, struct pass *p, struct act y, struct act x, uint64_t w,
-                    uint64_t b, uint32_t out)
+/* To q, k and v. */
+static struct product inner(const struct layer *l, const struct pass *p)
 {
-    op_dense(p->m, &(struct op_dense){.y = y,
-                                      .x = x,
-                                      .w = reals_at(p->params, w),
-                                      .b = reals_at(p->params, b),
-                                      .shadow = pass_shadow(p, w),
-                                      .dims = pass_dims(p, l->in),
-                                      .out = out,
-                                      .ldx = l->in,
-                                      .ldy = out,
-                                      .exact = p->exact,
-                                      .padding = pass_padding(p)});
+    const struct attention_spec *s = l->spec;
+    return (struct product){.weight = s->weight, .bias = s->bias, .in = l->in, .out = 3 * l->in,
+                            .padding = pass_padding(p)};
+}
+
+/* From the heads. */
+static struct product outer(const struct layer *l, const struct pass *p)
+{
+    const struct attention_spec *s = l->spec;
+    return (struct product){.weight = s->output, .bias = s->output_bias, .in = l->in,
+                            .out = l->in, .padding = pass_padding(p)};
 }
 
 static void *kept_of(const struct layer *l, const struct pass *p)
@@ -148,8 +146,9 @@ static void *kept_of(const struct layer *l, const struct pass *p)
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
 {
     const struct attention_spec *s = l->spec;
+    const struct product in = inner(l, p), out = outer(l, p);
     struct act qkv = pass_act(p, s->qkv), context = pass_act(p, s->context), y = pass_act(p, l->y);
-    product(l, p, qkv, x, s->weight, s->bias, 3 * l->in);
+    product_forward(&in, p, qkv, x);
     rotate(l, p, qkv, false);
     op_attention(p->m, &(struct op_attention){.kept = kept_of(l, p),
                                               .y = context,
@@ -159,40 +158,17 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
                                               .heads = heads_of(l),
                                               .causal = s->causal,
                                               .exact = p->exact});
-    product(l, p, y, context, s->output, s->output_bias, l->in);
+    product_forward(&out, p, y, context);
     return y;
-}
-
-static void product_back(const struct layer *l, struct pass *p, struct act dx, bool add,
-                         struct act dy, struct act x, uint64_t w, uint64_t b, uint32_t out)
-{
-    op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
-                                                .dw = reals_at(p->grads, w),
-                                                .db = reals_at(p->grads, b),
-                                                .dy = dy,
-                                                .y = dy,
-                                                .x = x,
-                                                .w = reals_at(p->params, w),
-                                                .shadow = pass_shadow(p, w),
-                                                .now = p->now,
-                                                .dims = pass_dims(p, l->in),
-                                                .out = out,
-                                                .ldx = l->in,
-                                                .ldy = out,
-                                                .lddx = l->in,
-                                                .lddy = out,
-                                                .add_dx = add,
-                                                .more = p->more,
-                                                .padding = pass_padding(p)});
 }
 
 static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
                      struct act dx, bool add)
 {
     const struct attention_spec *s = l->spec;
+    const struct product in = inner(l, p), out = outer(l, p);
     struct act dqkv = pass_act(p, s->dqkv), dcontext = pass_act(p, s->dcontext);
-    product_back(l, p, dcontext, false, dy, pass_act(p, s->context), s->output, s->output_bias,
-                 l->in);
+    product_back(&out, p, pass_act(p, s->context), dy, dcontext, false);
     op_attention_back(p->m, &(struct op_attention_back){.kept = kept_of(l, p),
                                                         .dx = dqkv,
                                                         .room = reals_at(p->reals, s->room),
@@ -203,7 +179,7 @@ static void backward(const struct layer *l, struct pass *p, struct act x, struct
                                                         .heads = heads_of(l),
                                                         .causal = s->causal});
     rotate(l, p, dqkv, true);
-    product_back(l, p, dx, add, dqkv, x, s->weight, s->bias, 3 * l->in);
+    product_back(&in, p, x, dqkv, dx, add);
 }
 
 const struct layer_type layer_attention = {

@@ -2,7 +2,6 @@
  * et al., 2024): y = w x, and y = x + w (f(x) - x) with an activation f. */
 #include <stddef.h>
 
-#include "model/init.h"
 #include "model/layer.h"
 
 struct blend_spec {
@@ -66,11 +65,10 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct blend_spec *s = l->spec;
-    (void)seed, (void)model, (void)buffers;
-    init_constant(params + s->weight, l->in, 1);
+    init_constant(v->params + s->weight, l->in, 1);
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)

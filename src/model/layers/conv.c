@@ -2,7 +2,6 @@
  * 1989), with a weight for each of these taps; dilated, causal, strided. */
 #include <stddef.h>
 
-#include "model/init.h"
 #include "model/layer.h"
 
 struct conv_spec {
@@ -64,13 +63,11 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct conv_spec *s = l->spec;
     uint64_t in = (uint64_t)s->kernel * l->in;
-    (void)buffers;
-    init_uniform(params + s->weight, in * l->out, init_limit(INIT_AUTO, l->next_act, in, l->out),
-                 seed, model, l->position, 0);
+    init_uniform(v, s->weight, in * l->out, init_limit(INIT_AUTO, l->next_act, in, l->out), 0);
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)

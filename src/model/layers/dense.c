@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/init.h"
 #include "model/layer.h"
 
 struct dense_spec {
@@ -63,25 +62,22 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
-    (void)buffers;
     const struct dense_spec *s = l->spec;
     uint32_t rows = l->in - l->pairs.components;
     double limit = init_limit((enum init_kind)s->init, l->next_act, l->in, l->out);
     if (limit > 0)
-        init_uniform(params + s->weight, (uint64_t)rows * l->out, limit, seed, model, l->position,
-                     0);
+        init_uniform(v, s->weight, (uint64_t)rows * l->out, limit, 0);
     if (limit > 0 && l->pairs.count)
-        init_uniform(params + l->pairs.weight, (uint64_t)l->pairs.components * l->out, limit, seed,
-                     model, l->position, (uint64_t)rows * l->out);
+        init_uniform(v, l->pairs.weight, (uint64_t)l->pairs.components * l->out, limit,
+                     (uint64_t)rows * l->out);
     if (s->init == INIT_UNIFORM && s->bias)
-        init_uniform(params + s->bias_at, l->out, limit, seed, model, l->position,
-                     (uint64_t)l->in * l->out);
+        init_uniform(v, s->bias_at, l->out, limit, (uint64_t)l->in * l->out);
     /* Missing and unknown categories add nothing at first: rows may never train their slots. */
     for (uint32_t i = 0; i < l->onehot.count; i++) {
         const struct onehot_column *c = &l->onehot.columns[i];
-        init_constant(params + s->weight + (uint64_t)c->at * l->out,
+        init_constant(v->params + s->weight + (uint64_t)c->at * l->out,
                       (uint64_t)(c->count < FIRST_VALUE ? c->count : FIRST_VALUE) * l->out, 0);
     }
 }
@@ -259,17 +255,14 @@ static const char *const ntk_examples[] = {
     NULL,
 };
 
-static void ntk_init(const struct layer *l, uint64_t seed, uint32_t model, real *params,
-                     real *buffers)
+static void ntk_init(const struct layer *l, const struct first_values *v)
 {
     const struct dense_spec *s = l->spec;
     uint64_t count = (uint64_t)l->in * l->out;
-    (void)buffers;
     if (s->init != NTK_ZERO)
-        init_normal(params + s->weight, count, 1 / sqrt((double)l->in), seed, model, l->position,
-                    0);
+        init_normal(v, s->weight, count, 1 / sqrt((double)l->in), 0);
     if (s->bias && s->bias_init == NTK_NORMAL)
-        init_normal(params + s->bias_at, l->out, 1, seed, model, l->position, count);
+        init_normal(v, s->bias_at, l->out, 1, count);
 }
 
 /* Output j of every row, without a bias. */

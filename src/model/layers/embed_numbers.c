@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "base/mem.h"
-#include "model/init.h"
 #include "model/layer.h"
 
 struct run { uint32_t from, to, width; }; /* columns of x that become columns of y */
@@ -111,17 +110,16 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct embed_spec *s = l->spec;
     uint64_t count = (uint64_t)s->count * (uint64_t)s->dim;
     double limit = 1 / sqrt((double)s->dim);
-    (void)buffers;
-    init_uniform(params + s->scale, count, limit, seed, model, l->position, 0);
-    init_uniform(params + s->shift, count, limit, seed, model, l->position, count);
+    init_uniform(v, s->scale, count, limit, 0);
+    init_uniform(v, s->shift, count, limit, count);
     if (s->deviation > 0)
-        init_normal(params + l->pairs.weight, (uint64_t)l->pairs.components * (uint64_t)s->dim,
-                    s->deviation, seed, model, l->position, 2 * count);
+        init_normal(v, l->pairs.weight, (uint64_t)l->pairs.components * (uint64_t)s->dim,
+                    s->deviation, 2 * count);
 }
 
 /* The places of one number, for its operations. */

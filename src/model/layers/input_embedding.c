@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "model/init.h"
 #include "model/layers/inputs.h"
 
 struct embedding_spec {
@@ -42,18 +41,17 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 
 /* Uniform within 1 / sqrt(dim), or normal. Missing and unknown start at zero: a slot without
  * training rows adds nothing. The numbers drawn depend on the offset in the arena alone. */
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct embedding_spec *s = l->spec;
-    (void)buffers;
     for (uint32_t i = 0; i < s->count; i++) {
         const struct embed_column *c = &s->columns[i];
         uint64_t skip = (uint64_t)(c->count < FIRST_VALUE ? c->count : FIRST_VALUE) * c->dim;
         uint64_t count = (uint64_t)c->count * c->dim - skip, at = c->table + skip;
         if (s->normal[i])
-            init_normal(params + at, count, 1, seed, model, 0, at);
+            init_normal(v, at, count, 1, at);
         else
-            init_uniform(params + at, count, 1 / sqrt((double)c->dim), seed, model, 0, at);
+            init_uniform(v, at, count, 1 / sqrt((double)c->dim), at);
     }
 }
 

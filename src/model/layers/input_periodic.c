@@ -2,7 +2,6 @@
  * number itself. Parameters: periodic.frequency, .phase, .weight, .bias, one row a number; the
  * learning rate and the first values follow RealMLP (Holzmueller et al., 2024). */
 #include "base/mem.h"
-#include "model/init.h"
 #include "model/layers/inputs.h"
 
 struct periodic_spec {
@@ -42,17 +41,15 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct periodic_spec *s = l->spec;
     uint64_t waves = (uint64_t)s->count * PERIODIC_WAVES;
     const double limit = 0.25; /* 1 / sqrt(waves) */
-    (void)buffers;
-    init_normal(params + s->frequency, waves, DEVIATION, seed, model, 0, s->frequency);
-    init_uniform(params + s->phase, waves, PI, seed, model, 0, s->phase);
-    init_uniform(params + s->weight, waves * PERIODIC_OUTPUTS, limit, seed, model, 0, s->weight);
-    init_uniform(params + s->bias, (uint64_t)s->count * PERIODIC_OUTPUTS, limit, seed, model, 0,
-                 s->bias);
+    init_normal(v, s->frequency, waves, DEVIATION, s->frequency);
+    init_uniform(v, s->phase, waves, PI, s->phase);
+    init_uniform(v, s->weight, waves * PERIODIC_OUTPUTS, limit, s->weight);
+    init_uniform(v, s->bias, (uint64_t)s->count * PERIODIC_OUTPUTS, limit, s->bias);
 }
 
 static struct periodic in_arena(const struct periodic_spec *s, real *arena)

@@ -4,7 +4,6 @@
  * al., "Bag of tricks for efficient text classification", 2017). One more column a text says that
  * it has no term. */
 #include "base/mem.h"
-#include "model/init.h"
 #include "model/layers/inputs.h"
 
 enum { TEXT_DIM = 32 };
@@ -56,13 +55,12 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct text_spec *s = l->spec;
     uint64_t weight = s->texts.weight;
-    (void)buffers;
-    init_uniform(params + weight, (uint64_t)s->texts.buckets * s->units,
-                 l->texts.count ? FIRST_LIMIT : COLUMN_LIMIT, seed, model, 0, weight);
+    init_uniform(v, weight, (uint64_t)s->texts.buckets * s->units,
+                 l->texts.count ? FIRST_LIMIT : COLUMN_LIMIT, weight);
 }
 
 void texts_forward(const struct layer_texts *t, struct pass *p, struct text_place y)

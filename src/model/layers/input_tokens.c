@@ -3,7 +3,6 @@
  * which has no gradient. */
 #include <math.h>
 
-#include "model/init.h"
 #include "model/layers/inputs.h"
 
 struct tokens_spec {
@@ -31,13 +30,11 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 
 /* Uniform within 1 / sqrt(dim). Padding and the unknown token begin at zero: a token without
  * training rows adds nothing. */
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct embed_column *c = &((const struct tokens_spec *)l->spec)->column;
     uint64_t skip = (uint64_t)FIRST_VALUE * c->dim, at = c->table + skip;
-    (void)buffers;
-    init_uniform(params + at, (uint64_t)c->count * c->dim - skip, 1 / sqrt((double)c->dim), seed,
-                 model, 0, at);
+    init_uniform(v, at, (uint64_t)c->count * c->dim - skip, 1 / sqrt((double)c->dim), at);
 }
 
 static int32_t *tokens_of(const struct tokens_spec *s, const struct pass *p)

@@ -170,14 +170,14 @@ bool layer_list_plan(struct layer **layers, uint32_t count, uint32_t in, struct 
     return true;
 }
 
-void layer_list_init(struct layer *const *layers, uint32_t count, uint64_t seed, uint32_t model,
-                     real *params, real *buffers)
+void layer_list_init(struct layer *const *layers, uint32_t count, struct first_values v)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct layer *l = layers[i];
+        v.position = l->position;
         if (l->type->init && !l->skipped)
-            l->type->init(l, seed, model, params, buffers);
-        layer_list_init(l->children, l->child_count, seed, model, params, buffers);
+            l->type->init(l, &v);
+        layer_list_init(l->children, l->child_count, v);
     }
 }
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "model/init.h"
 #include "model/layer.h"
 
 struct norm_spec {
@@ -40,11 +39,10 @@ static const char *const layer_examples[] = {
     NULL,
 };
 
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct norm_spec *s = l->spec;
-    (void)seed, (void)model, (void)buffers;
-    init_constant(params + s->scale, l->in, 1);
+    init_constant(v->params + s->scale, l->in, 1);
 }
 
 /* --- batch_norm. reals: mean, inv, then the two sums of the way back; buffers: running mean,
@@ -53,12 +51,11 @@ static void init(const struct layer *l, uint64_t seed, uint32_t model, real *par
 static const char *const batch_buffers[] = {"running_mean", "running_var", NULL};
 
 /* The running mean starts at 0, the variance at 1. */
-static void batch_init(const struct layer *l, uint64_t seed, uint32_t model, real *params,
-                       real *buffers)
+static void batch_init(const struct layer *l, const struct first_values *v)
 {
     const struct norm_spec *s = l->spec;
-    init(l, seed, model, params, buffers);
-    init_constant(buffers + s->running + l->in, l->in, 1);
+    init(l, v);
+    init_constant(v->buffers + s->running + l->in, l->in, 1);
 }
 
 static bool batch_plan(struct layer *l, struct planner *p, struct err *e)

@@ -2,8 +2,8 @@
  * class token's, or a mean whose weights are learned: the softmax of a score, x w, of each step. */
 #include <stddef.h>
 
-#include "model/init.h"
 #include "model/layer.h"
+#include "model/layers/product.h"
 
 enum { POOL_ATTENTION = POOL_KINDS };
 struct pool_spec {
@@ -54,29 +54,26 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 }
 
 /* All steps weigh the same at first, nearly. */
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct pool_spec *s = l->spec;
-    (void)buffers;
     if (kind_of(l) == POOL_ATTENTION)
-        init_uniform(params + s->weight, l->in, init_limit(INIT_SMALL, ACT_NONE, l->in, 1), seed,
-                     model, l->position, 0);
+        init_uniform(v, s->weight, l->in, init_limit(INIT_SMALL, ACT_NONE, l->in, 1), 0);
+}
+
+static struct product scores(const struct layer *l, const struct pass *p)
+{
+    const struct pool_spec *s = l->spec;
+    return (struct product){.weight = s->weight, .no_bias = true, .in = l->in, .out = 1,
+                            .padding = pass_padding(p)};
 }
 
 static struct act weigh(const struct layer *l, struct pass *p, struct act x)
 {
     const struct pool_spec *s = l->spec;
     struct act y = pass_act(p, l->y), score = pass_act(p, s->score);
-    op_dense(p->m, &(struct op_dense){.y = score,
-                                      .x = x,
-                                      .w = reals_at(p->params, s->weight),
-                                      .shadow = pass_shadow(p, s->weight),
-                                      .dims = pass_dims(p, l->in),
-                                      .out = 1,
-                                      .ldx = l->in,
-                                      .ldy = 1,
-                                      .exact = p->exact,
-                                      .padding = pass_padding(p)});
+    const struct product d = scores(l, p);
+    product_forward(&d, p, score, x);
     op_weigh(p->m, &(struct op_weigh){.y = y,
                                       .share = reals_at(p->reals, s->share),
                                       .x = x,
@@ -99,23 +96,8 @@ static void weigh_back(const struct layer *l, struct pass *p, struct act x, stru
                                                 .length = p->length,
                                                 .dims = pass_dims(p, l->in),
                                                 .add_dx = add});
-    op_dense_back(p->m, &(struct op_dense_back){.dx = dx,
-                                                .dw = reals_at(p->grads, s->weight),
-                                                .dy = dscore,
-                                                .y = dscore,
-                                                .x = x,
-                                                .w = reals_at(p->params, s->weight),
-                                                .shadow = pass_shadow(p, s->weight),
-                                                .now = p->now,
-                                                .dims = pass_dims(p, l->in),
-                                                .out = 1,
-                                                .ldx = l->in,
-                                                .ldy = 1,
-                                                .lddx = l->in,
-                                                .lddy = 1,
-                                                .add_dx = true,
-                                                .more = p->more,
-                                                .padding = pass_padding(p)});
+    const struct product d = scores(l, p);
+    product_back(&d, p, x, dscore, dx, true);
 }
 
 /* The mean or one step, by operations that keep nothing. */

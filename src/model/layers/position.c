@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "base/mem.h"
-#include "model/init.h"
 #include "model/layer.h"
 
 enum position_kind { POSITION_LEARNED, POSITION_SINUSOIDAL };
@@ -60,13 +59,11 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 
 /* Small beside numbers of deviation 1. */
 enum { TENTHS = 10 };
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct position_spec *s = l->spec;
-    (void)buffers;
     if (learned(l))
-        init_normal(params + s->at, (uint64_t)l->from.steps * l->in, 1.0 / TENTHS, seed, model,
-                    l->position, 0);
+        init_normal(v, s->at, (uint64_t)l->from.steps * l->in, 1.0 / TENTHS, 0);
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
@@ -128,12 +125,10 @@ static bool token_plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static void token_init(const struct layer *l, uint64_t seed, uint32_t model, real *params,
-                       real *buffers)
+static void token_init(const struct layer *l, const struct first_values *v)
 {
     const struct position_spec *s = l->spec;
-    (void)buffers;
-    init_normal(params + s->at, l->in, 1.0 / TENTHS, seed, model, l->position, 0);
+    init_normal(v, s->at, l->in, 1.0 / TENTHS, 0);
 }
 
 static struct act token_forward(const struct layer *l, struct pass *p, struct act x)

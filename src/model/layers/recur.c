@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "model/init.h"
 #include "model/layer.h"
+#include "model/layers/product.h"
 
 enum { DIRECTIONS = 2 };
 struct recur_spec {
@@ -139,20 +139,17 @@ static void init_memory(real *bias, uint64_t units, uint32_t steps)
 
 /* Weights of the inputs by the rule of Glorot and Bengio (2010) for each gate, recurrent ones
  * uniform with variance 1 / units. */
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct recur_spec *s = l->spec;
     const uint64_t units = units_of(l), columns = columns_of(l), each = (l->in + units) * columns;
-    (void)buffers;
     for (uint32_t i = 0; i < ways_of(l); i++) {
         const struct recur_way *way = &s->ways[i];
-        init_uniform(params + way->weight, l->in * columns,
-                     init_limit(INIT_XAVIER, ACT_NONE, l->in, units), seed, model, l->position,
-                     i * each);
-        init_uniform(params + way->recurrent, units * columns,
-                     init_limit(INIT_LECUN, ACT_NONE, units, units), seed, model, l->position,
-                     i * each + l->in * columns);
-        init_memory(params + way->bias + (kind_of(l) == RECUR_LSTM ? 1 : 2) * units, units,
+        init_uniform(v, way->weight, l->in * columns,
+                     init_limit(INIT_XAVIER, ACT_NONE, l->in, units), i * each);
+        init_uniform(v, way->recurrent, units * columns,
+                     init_limit(INIT_LECUN, ACT_NONE, units, units), i * each + l->in * columns);
+        init_memory(v->params + way->bias + (kind_of(l) == RECUR_LSTM ? 1 : 2) * units, units,
                     l->from.steps);
     }
 }
@@ -169,20 +166,24 @@ static struct act columns_from(struct act a, uint32_t count)
 }
 
 /* The inputs' part of the sums of all steps. */
-static void add_inputs(const struct layer *l, struct pass *p, const struct recur_way *way,
-                       struct act x)
+static struct product of_inputs(const struct layer *l, const struct pass *p,
+                                const struct recur_way *way)
 {
-    op_dense(p->m, &(struct op_dense){.y = pass_act(p, way->gates),
-                                      .x = x,
-                                      .w = reals_at(p->params, way->weight),
-                                      .b = reals_at(p->params, way->bias),
-                                      .shadow = pass_shadow(p, way->weight),
-                                      .dims = pass_dims(p, l->in),
-                                      .out = columns_of(l),
-                                      .ldx = l->in,
-                                      .ldy = RECUR_GATES * units_of(l),
-                                      .exact = p->exact,
-                                      .padding = pass_padding(p)});
+    return (struct product){.weight = way->weight, .bias = way->bias, .in = l->in,
+                            .out = columns_of(l), .ld = RECUR_GATES * units_of(l),
+                            .padding = pass_padding(p)};
+}
+
+/* The state's part. */
+static struct product of_state(const struct layer *l, const struct pass *p,
+                               const struct recur_way *way)
+{
+    struct product d = of_inputs(l, p, way);
+    d.weight = way->recurrent;
+    d.bias = way->recurrent_bias;
+    d.no_bias = kind_of(l) != RECUR_GRU;
+    d.in = units_of(l);
+    return d;
 }
 
 /* For a machine that adds them itself; answers are never made so. */
@@ -218,8 +219,9 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
     for (uint32_t i = 0; i < ways_of(l); i++) {
         const struct recur_way *way = &s->ways[i];
         struct recur_inputs from = inputs_of(l, p, way, x);
+        const struct product sums = of_inputs(l, p, way);
         if (!from.in)
-            add_inputs(l, p, way, x);
+            product_forward(&sums, p, pass_act(p, way->gates), x);
         op_recur(p->m,
                  &(struct op_recur){.y = y,
                                     .gates = plain(p, way->gates),
@@ -240,48 +242,14 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
     return y;
 }
 
-/* The gradients of one weight and its bias, for the gates from `first` on; dx.at NULL: not
- * wanted. */
-static void weight_back(const struct layer *l, struct pass *p, const struct recur_way *way,
-                        struct op_dense_back op, uint32_t first)
-{
-    op.dy = columns_from(pass_act(p, way->gates), first);
-    op.y = op.dy;
-    op.now = p->now;
-    op.out = columns_of(l);
-    op.ldy = op.lddy = RECUR_GATES * units_of(l);
-    op.ldx = op.lddx = op.in;
-    op.more = p->more;
-    op.padding = pass_padding(p);
-    op_dense_back(p->m, &op);
-}
-
 static void way_back(const struct layer *l, struct pass *p, const struct recur_way *way,
                      struct act x, struct act dx, bool add)
 {
-    bool gru = kind_of(l) == RECUR_GRU;
-    weight_back(l, p, way,
-                (struct op_dense_back){
-                    .dx = dx,
-                    .dw = reals_at(p->grads, way->weight),
-                    .db = reals_at(p->grads, way->bias),
-                    .x = x,
-                    .w = reals_at(p->params, way->weight),
-                    .shadow = pass_shadow(p, way->weight),
-                    .dims = pass_dims(p, l->in),
-                    .add_dx = add,
-                },
-                0);
-    weight_back(l, p, way,
-                (struct op_dense_back){
-                    .dw = reals_at(p->grads, way->recurrent),
-                    .db = gru ? reals_at(p->grads, way->recurrent_bias) : NULL,
-                    .x = pass_act(p, way->before),
-                    .w = reals_at(p->params, way->recurrent),
-                    .shadow = pass_shadow(p, way->recurrent),
-                    .dims = pass_dims(p, units_of(l)),
-                },
-                first_of(l));
+    const struct product inputs = of_inputs(l, p, way), state = of_state(l, p, way);
+    struct act gates = pass_act(p, way->gates);
+    product_back(&inputs, p, x, gates, dx, add);
+    product_back(&state, p, pass_act(p, way->before), columns_from(gates, first_of(l)), no_act(),
+                 false);
 }
 
 /* For a machine that computes them itself. */

@@ -2,8 +2,8 @@
  * width, y = x w + f(x). */
 #include <stddef.h>
 
-#include "model/init.h"
 #include "model/layer.h"
+#include "model/layers/product.h"
 
 struct residual_spec {
     int type;
@@ -60,13 +60,19 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
     return true;
 }
 
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct residual_spec *s = l->spec;
-    (void)buffers;
     if (l->out != l->in)
-        init_uniform(params + s->weight, (uint64_t)l->in * l->out,
-                     init_limit(INIT_LECUN, ACT_NONE, l->in, l->out), seed, model, l->position, 0);
+        init_uniform(v, s->weight, (uint64_t)l->in * l->out,
+                     init_limit(INIT_LECUN, ACT_NONE, l->in, l->out), 0);
+}
+
+static struct product projection(const struct layer *l, const struct pass *p)
+{
+    const struct residual_spec *s = l->spec;
+    return (struct product){.weight = s->weight, .no_bias = true, .in = l->in, .out = l->out,
+                            .padding = pooled_padding(l, p)};
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)
@@ -76,16 +82,8 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
     struct act straight = pooled_forward(l, p, x);
     if (l->out != l->in) {
         struct act projected = pass_act(p, s->projected);
-        op_dense(p->m, &(struct op_dense){.y = projected,
-                                          .x = straight,
-                                          .w = reals_at(p->params, s->weight),
-                                          .shadow = pass_shadow(p, s->weight),
-                                          .dims = pass_dims(p, l->in),
-                                          .out = l->out,
-                                          .ldx = l->in,
-                                          .ldy = l->out,
-                                          .exact = p->exact,
-                                          .padding = pooled_padding(l, p)});
+        const struct product d = projection(l, p);
+        product_forward(&d, p, projected, straight);
         straight = projected;
     }
     struct op_add op = {.y = pass_act(p, l->y),
@@ -103,26 +101,10 @@ static struct act forward(const struct layer *l, struct pass *p, struct act x)
 static void backward(const struct layer *l, struct pass *p, struct act x, struct act dy,
                      struct act dx, bool add)
 {
-    const struct residual_spec *s = l->spec;
     struct pooled_grad way = pooled_back(l, p, x, dx, add);
+    const struct product d = projection(l, p);
     if (l->out != l->in)
-        op_dense_back(p->m, &(struct op_dense_back){.dx = way.dx,
-                                                    .dw = reals_at(p->grads, s->weight),
-                                                    .dy = dy,
-                                                    .y = pass_act(p, s->projected),
-                                                    .x = way.x,
-                                                    .w = reals_at(p->params, s->weight),
-                                                    .shadow = pass_shadow(p, s->weight),
-                                                    .now = p->now,
-                                                    .dims = pass_dims(p, l->in),
-                                                    .out = l->out,
-                                                    .ldx = l->in,
-                                                    .ldy = l->out,
-                                                    .lddx = l->in,
-                                                    .lddy = l->out,
-                                                    .add_dx = way.add,
-                                                    .more = p->more,
-                                                    .padding = pooled_padding(l, p)});
+        product_back(&d, p, way.x, dy, way.dx, way.add);
     else if (!l->pooled.on && dx.at)
         op_add(p->m, &(struct op_add){.y = dx,
                                       .a = dy,

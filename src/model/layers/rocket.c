@@ -85,17 +85,16 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 }
 
 /* Up to nine channels of a kernel and dilation, few more often than many; -1: no further one. */
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct rocket_spec *s = l->spec;
     double most = log2((l->in < ROCKET_CHANNELS ? l->in : ROCKET_CHANNELS) + 1.0);
-    (void)params;
     for (uint32_t g = 0; g < groups_of(s); g++) {
-        double u = rng_uniform(seed, g, l->position, model, RNG_INIT);
+        double u = rng_uniform(v->seed, g, l->position, v->model, RNG_INIT);
         uint32_t count = (uint32_t)exp2(u * most);
         for (uint32_t i = 0; i < ROCKET_CHANNELS; i++)
-            buffers[s->channels + g * ROCKET_CHANNELS + i] =
-                i < count ? (real)rng_permute(seed, g, model, l->in, i) : -1;
+            v->buffers[s->channels + g * ROCKET_CHANNELS + i] =
+                i < count ? (real)rng_permute(v->seed, g, v->model, l->in, i) : -1;
     }
 }
 

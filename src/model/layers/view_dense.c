@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "model/init.h"
 #include "model/layer.h"
 
 struct heads_spec {
@@ -52,15 +51,13 @@ static bool plan(struct layer *l, struct planner *p, struct err *e)
 }
 
 /* Uniform within 1 / sqrt(in), as in the recipe. */
-static void init(const struct layer *l, uint64_t seed, uint32_t model, real *params, real *buffers)
+static void init(const struct layer *l, const struct first_values *v)
 {
     const struct heads_spec *s = l->spec;
     uint64_t count = (uint64_t)l->in * (uint64_t)s->units;
     double limit = 1 / sqrt((double)l->in / (double)s->views);
-    (void)buffers;
-    init_uniform(params + s->weight, count, limit, seed, model, l->position, 0);
-    init_uniform(params + s->bias, (uint64_t)(s->views * s->units), limit, seed, model,
-                 l->position, count);
+    init_uniform(v, s->weight, count, limit, 0);
+    init_uniform(v, s->bias, (uint64_t)(s->views * s->units), limit, count);
 }
 
 static struct act forward(const struct layer *l, struct pass *p, struct act x)

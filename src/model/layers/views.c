@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "model/init.h"
 #include "model/layer.h"
 
 /* --- view_scale --- */
@@ -84,24 +83,21 @@ static double draw(const struct scale_spec *s, uint64_t seed, uint32_t key, uint
     return rng_bits(seed, element, key, 0, RNG_INIT) & 1 ? 1 : -1;
 }
 
-static void scale_init(const struct layer *l, uint64_t seed, uint32_t model, real *params,
-                       real *buffers)
+static void scale_init(const struct layer *l, const struct first_values *v)
 {
     const struct scale_spec *s = l->spec;
     uint64_t all = (uint64_t)s->views * l->in;
-    uint32_t key = l->position | model << 16;
-    (void)buffers;
+    uint32_t key = l->position | v->model << 16;
     for (uint32_t j = 0; j < s->views; j++)
         for (uint32_t i = 0, chunk = 0; i < l->in; i++) {
             while (s->ends && i >= s->ends[chunk])
                 chunk++;
             uint64_t element = (uint64_t)j * l->in + (s->ends ? chunk : i);
-            params[s->weight + (uint64_t)j * l->in + i] = (real)draw(s, seed, key, element);
+            v->params[s->weight + (uint64_t)j * l->in + i] = (real)draw(s, v->seed, key, element);
         }
     /* all views begin with one bias */
     for (uint32_t j = 0; j < s->views && s->bias && s->limit > 0; j++)
-        init_uniform(params + s->bias_at + (uint64_t)j * l->in, l->in, s->limit, seed, model,
-                     l->position, all);
+        init_uniform(v, s->bias_at + (uint64_t)j * l->in, l->in, s->limit, all);
 }
 
 static struct act scale_forward(const struct layer *l, struct pass *p, struct act x)

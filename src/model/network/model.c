@@ -172,8 +172,10 @@ void model_init(const struct model *m, uint64_t seed, uint32_t model_number, rea
 {
     init_constant(params, m->params, 0);
     init_constant(buffers, m->buffers, 0);
-    layer_list_init(m->inputs.layers, m->inputs.count, seed, model_number, params, buffers);
-    layer_list_init(m->layers, m->layer_count, seed, model_number, params, buffers);
+    const struct first_values v = {
+        .params = params, .buffers = buffers, .seed = seed, .model = model_number};
+    layer_list_init(m->inputs.layers, m->inputs.count, v);
+    layer_list_init(m->layers, m->layer_count, v);
 }
 
 uint64_t model_unsound(const struct model *m, const real *buffers)

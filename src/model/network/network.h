@@ -171,4 +171,16 @@ void network_restore_best(struct network *n);
 void network_set_best(struct network *n, const struct network_state *s);
 bool network_get_best(struct network *n, struct network_state *s, struct err *e);
 
+/* --- where a number first was not finite --- */
+
+/* A bad step changes no weights, nor does a later step of its epoch (op_norm2's halt): it is
+ * computed once more, operation by operation. Writes "the output of layer 3 of 5 (dense)" into
+ * text, or "a weight of layer ..", "the loss", "the gradient of layer ..", or "a gradient" when the
+ * step is finite this time. Layers are counted from 1 in the resolved config; a nested one counts
+ * after the layer that holds it; the last one is the output layer. Overwrites gradients and
+ * activations; the counters stay. */
+void network_nonfinite(struct network *n, char *text, size_t room);
+/* "a weight of layer 3 of 5 (dense)", for the parameter at this offset. */
+void model_name_weight(const struct model *m, uint64_t at, char *text, size_t room);
+
 #endif

@@ -1,6 +1,4 @@
-/* nonfinite.c - see nonfinite.h. */
-#include "model/network/nonfinite.h"
-
+/* nonfinite.c - finds the layer where a number first was not finite. */
 #include <math.h>
 #include <stdio.h>
 

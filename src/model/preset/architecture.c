@@ -239,19 +239,6 @@ static bool says_more(const struct json *model)
     return false;
 }
 
-/* Reads the layers of a model file: all layers, the output layer last. Other keys have no
- * effect. */
-static bool read_stored(struct architecture *a, const struct model_options *o, struct err *e)
-{
-    const struct json *list = json_get(o->model, "layers");
-    if (!list)
-        return err_set(e, ERR_MODEL_CONFIG, "the layers are missing");
-    a->layers = layer_list_read(o->doc, list, "layers", &a->count, e);
-    if (a->layers && (!a->count || !a->layers[a->count - 1]->type->answers))
-        return err_set(e, ERR_MODEL_CONFIG, "the last layer gives no answers");
-    return a->layers != NULL;
-}
-
 static bool read_spelled(struct architecture *a, const struct model_options *o, struct err *e)
 {
     struct explicit_spec spec = {0};
@@ -286,15 +273,13 @@ struct architecture *architecture_read(const struct model_options *o, struct err
     struct architecture *a = mem_zero(1, sizeof *a);
     const struct json *model = o->model;
     bool good;
-    if (o->stored)
-        good = read_stored(a, o, e);
-    else if (model && json_kind(model) != JSON_OBJECT)
+    if (model && json_kind(model) != JSON_OBJECT)
         good = json_fail(o->doc, model, e, ERR_CONFIG_TYPE, "`model`: expected an object");
     else if (model && !json_get(model, "preset") && says_more(model))
         good = read_spelled(a, o, e);
     else
         good = read_preset(a, o, e);
-    if (!good || (!o->stored && !a->output && !make_output(a, e))) {
+    if (!good || (!a->output && !make_output(a, e))) {
         architecture_free(a);
         return NULL;
     }
@@ -303,6 +288,20 @@ struct architecture *architecture_read(const struct model_options *o, struct err
     a->file = mem_string(o->doc ? json_name(o->doc) : "");
     a->solution = solution_of(a);
     return a;
+}
+
+struct architecture *architecture_stored(const struct json_doc *doc, const struct json *list,
+                                         struct err *e)
+{
+    struct architecture *a = mem_zero(1, sizeof *a);
+    a->file = mem_string("");
+    a->layers = layer_list_read(doc, list, "layers", &a->count, e);
+    if (a->layers && a->count && a->layers[a->count - 1]->type->answers)
+        return a;
+    if (a->layers)
+        err_set(e, ERR_MODEL_CONFIG, "the last layer gives no answers");
+    architecture_free(a);
+    return NULL;
 }
 
 struct architecture *architecture_parse(const char *text, const char *name, struct err *e)

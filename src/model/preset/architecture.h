@@ -17,7 +17,6 @@ struct model_options {
     bool sequences; /* the rows are: what "auto" means */
     bool each;      /* each step has an answer: a preset leaves out layers that make one step of
                      * many */
-    bool stored; /* from a model file: "layers" are all layers, the output layer included */
 };
 
 /* The way to find the weights: gradient steps; the path of penalties of preset linear,
@@ -39,7 +38,11 @@ struct architecture {
 /* NULL: a key, a word or a value is wrong (E13). Nothing of o is kept. Caller:
  * architecture_free. */
 struct architecture *architecture_read(const struct model_options *o, struct err *e);
-/* As above, from the text of the object, or NULL; `name` stands for a file in messages. */
+/* From the list in a model file: all layers, the output layer included. */
+struct architecture *architecture_stored(const struct json_doc *doc, const struct json *list,
+                                         struct err *e);
+/* As architecture_read, from the text of the object, or NULL; `name` stands for a file in
+ * messages. */
 struct architecture *architecture_parse(const char *text, const char *name, struct err *e);
 void architecture_free(struct architecture *a);
 /* New layers to plan, the output layer with `outputs` units the last. Caller: layer_list_free. */

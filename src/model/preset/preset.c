@@ -1,7 +1,6 @@
 /* preset.c - the presets: auto, linear, mlp, realmlp, tabm, and the presets of sequences. */
 #include "model/layer.h"
 #include "model/preset/preset.h"
-#include "model/preset/preset_linear.h"
 
 #include <string.h>
 

@@ -55,6 +55,10 @@ struct rocket_preset { /* options of rocket */
     double dropout;
     const struct json *layers;
 };
+/* linear: preset.settle, which makes solver "auto" path or gradient, and preset.config_of, the
+ * defaults that follow. */
+void linear_settle(void *spec, const struct json_doc *doc);
+const char *linear_config(const struct json_doc *doc);
 /* Inputs of this config that the path of linear cannot solve for: "texts" or "embeddings". NULL:
  * none. */
 const char *linear_path_lacks(const struct json_doc *doc);

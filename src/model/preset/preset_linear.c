@@ -1,6 +1,6 @@
 /* preset_linear.c - the solver that the preset linear takes in a config, and the defaults that
  * follow. */
-#include "model/preset/preset_linear.h"
+#include "model/preset/preset.h"
 
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/process/profile.h"
 #include "base/process/stop.h"
-#include "model/network/nonfinite.h"
 #include "train/run/run_path.h"
 
 static const double STRETCH = 0.05; /* seconds of steps between two looks */

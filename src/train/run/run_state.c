@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/network/nonfinite.h"
 #include "train/run/run.h"
 
 /* --- host arrays --- */
