@@ -57,7 +57,7 @@ enum meaning { NOT_THERE, NO_VALUE, A_VALUE };
 /* The meaning of one of infer_missing_texts in a column. */
 static enum meaning meaning_of(const struct column_profile *w, int i, char decimal)
 {
-    if (!w->absent[i])
+    if (!w->absent[i].cells)
         return NOT_THERE;
     const bool missing = i < INFER_ANYWHERE ? !(i == INFER_NA && infer_is_of_codes(w))
                                             : is_clean(w, decimal);
@@ -87,7 +87,7 @@ void infer_missing(const struct infer_request *r, const struct survey *s, char d
         for (size_t c = 0; c < s->count; c++) {
             struct column_profile *w = &s->profiles[c];
             const bool own = !all && !r->missing && meaning_of(w, i, decimal) == NO_VALUE;
-            w->means_missing[i] = all || own;
+            w->absent[i].missing = all || own;
             if (own)
                 opt_strings_add(&out->columns[c].none, text);
         }
@@ -102,7 +102,8 @@ void infer_missing_note(const struct infer_request *r, const struct survey *s,
         uint64_t cells = 0, most = 0;
         size_t columns = 0, first = 0;
         for (size_t c = 0; c < s->count; c++) {
-            uint64_t of = s->profiles[c].means_missing[i] ? s->profiles[c].absent[i] : 0;
+            const struct infer_absent *a = &s->profiles[c].absent[i];
+            const uint64_t of = a->missing ? a->cells : 0;
             if (!of || c == s->target)
                 continue;
             first = of > most ? c : first;

@@ -228,8 +228,8 @@ static void inspect_cell(struct column_profile *w, const struct opt_strings *mis
         return;
     int absent = missing_index(text, length);
     if (absent >= 0) {
-        if (!w->absent[absent]++)
-            w->absent_line[absent] = line;
+        if (!w->absent[absent].cells++)
+            w->absent[absent].line = line;
         return;
     }
     if (take_number(w, text, length, true, line))

@@ -80,13 +80,18 @@ struct infer_sign {
     struct infer_first first;
 };
 
+/* Cells with a text that may mean missing. */
+struct infer_absent {
+    uint64_t cells;
+    int64_t line; /* of the first */
+    bool missing; /* it does so here; missing.c */
+};
+
 /* Statistics of one column. */
 struct column_profile {
     const struct opt_strings *own; /* the user's list for this column; NULL: none */
     uint64_t cells;             /* all cells */
-    uint64_t absent[INFER_MISSING]; /* cells with each text that may mean missing */
-    bool means_missing[INFER_MISSING]; /* which of them do so here; missing.c */
-    int64_t absent_line[INFER_MISSING]; /* line of the first of each */
+    struct infer_absent absent[INFER_MISSING]; /* by text that may mean missing */
     uint64_t given, given_seen; /* cells in the user's list; bits: which of its texts */
     uint64_t whole;             /* numbers without a decimal sign */
     struct infer_sign signs[2]; /* with a point, with a comma */

@@ -17,12 +17,13 @@ static struct infer_counts count_cells(const struct column_profile *w, bool comm
                              .distinct = w->distinct -
                                          (uint64_t)__builtin_popcountll(w->given_seen)};
     for (int i = 0; i < INFER_MISSING; i++) {
-        if (!w->absent[i])
+        const struct infer_absent *a = &w->absent[i];
+        if (!a->cells)
             continue;
-        *(w->means_missing[i] ? &c.missing : &c.texts) += w->absent[i];
-        c.distinct -= w->means_missing[i];
-        if (!w->means_missing[i] && (!c.word.text || w->absent_line[i] < c.word.line))
-            c.word = (struct infer_first){infer_missing_texts[i], w->absent_line[i]};
+        *(a->missing ? &c.missing : &c.texts) += a->cells;
+        c.distinct -= a->missing;
+        if (!a->missing && (!c.word.text || a->line < c.word.line))
+            c.word = (struct infer_first){infer_missing_texts[i], a->line};
     }
     c.present = w->cells - c.missing;
     c.numbers = w->whole + w->signs[comma].cells;
@@ -444,7 +445,7 @@ void infer_types(const struct infer_request *r, const struct survey *s, struct i
         }
         type_of(r, s, w, &n, c);
         if (c->type == COLUMN_CATEGORICAL && !c->reason[0] && !r->missing && !w->texts &&
-            w->absent[INFER_NA] && infer_is_of_codes(w))
+            w->absent[INFER_NA].cells && infer_is_of_codes(w))
             infer_set(c, COLUMN_CATEGORICAL,
                       "\"NA\" is taken as one of its codes of two letters, not as missing; "
                       "data.missing lists what is");

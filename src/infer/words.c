@@ -73,12 +73,12 @@ bool infer_without_words(const struct column_profile *w, struct column_profile *
         opt_strings_add(words, text);
     }
     for (int i = 0; i < INFER_MISSING; i++) {
-        if (!w->absent[i] || w->means_missing[i])
+        if (!w->absent[i].cells || w->absent[i].missing)
             continue;
-        plain->means_missing[i] = true;
+        plain->absent[i].missing = true;
         opt_strings_add(words, infer_missing_texts[i]);
-        *cells += w->absent[i];
-        *line = w->absent_line[i] < *line ? w->absent_line[i] : *line;
+        *cells += w->absent[i].cells;
+        *line = w->absent[i].line < *line ? w->absent[i].line : *line;
     }
     plain->others -= w->words_only.cells;
     plain->cells -= w->words_only.cells;

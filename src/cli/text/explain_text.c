@@ -55,13 +55,19 @@ static void put_alikes(const struct alikes *a, struct text *out)
     }
 }
 
+/* The width of a column that holds this name too, unless it is a long one. */
+static size_t wide_enough(size_t width, const char *name)
+{
+    const size_t length = strlen(text_quote_z(name));
+    return length > width && length <= NAME_MOST ? length : width;
+}
+
 void explain_text(const struct explain_result *r, struct text *out)
 {
     size_t width = 6;
     double most = 0;
     for (uint32_t i = 0; i < r->column_count; i++) {
-        size_t length = strlen(text_quote_z(r->columns[i].unit->name));
-        width = length > width && length <= 32 ? length : width;
+        width = wide_enough(width, r->columns[i].unit->name);
         most = fmax(most, r->columns[i].importance);
     }
     text_printf(out, "%s %s on %llu rows; how much worse it is when the column's cells are "
@@ -135,10 +141,8 @@ static const char *shown_value(const struct effect *f, const struct effect_point
 static size_t name_width(const struct effects_result *r)
 {
     size_t width = 6;
-    for (uint32_t i = 0; i < r->count && i < EFFECTS_SHOWN; i++) {
-        size_t length = strlen(text_quote_z(r->effects[i].unit->name));
-        width = length > width && length <= NAME_MOST ? length : width;
-    }
+    for (uint32_t i = 0; i < r->count && i < EFFECTS_SHOWN; i++)
+        width = wide_enough(width, r->effects[i].unit->name);
     return width;
 }
 
