@@ -235,9 +235,12 @@ static bool all(struct train_job *j, const struct check_request *q, struct check
 bool check_run(struct config *config, const struct check_request *q, struct check_result *r,
                struct err *e)
 {
-    struct train_job j = {.config = config,
-                          .progress_style = q && !q->quick ? q->progress : PROGRESS_NONE,
-                          .limit = q ? q->limit : 0,
+    const struct train_request request = {.config = config,
+                                          .check = true,
+                                          .limit = q ? q->limit : 0,
+                                          .progress = q && !q->quick ? q->progress : PROGRESS_NONE};
+    struct train_job j = {.request = &request,
+                          .config = config,
                           .began = clock_now(),
                           .journal = {.fd = -1}};
     memset(r, 0, sizeof *r);

@@ -30,9 +30,8 @@ bool ensemble_encode(struct train_job *j, struct err *e)
     struct ensemble *n = j->ensemble;
     struct progress_amount progress;
     bool good = true;
-    progress_amount_open(&progress,
-                         j->request ? (enum progress_style)j->request->progress : PROGRESS_NONE,
-                         "fitting", "encoders");
+    progress_amount_open(&progress, (enum progress_style)j->request->progress, "fitting",
+                         "encoders");
     for (uint32_t m = 0; good && m < n->members; m++) {
         const struct config *c = n->configs[m];
         uint32_t equal = find_equal(n, m);
@@ -66,7 +65,6 @@ struct ensemble *ensemble_of(struct config **configs, const char *const *names, 
     n->work = mem_zero(n->runs, sizeof *n->work);
     n->beside = 1;
     n->encoders = mem_zero(n->runs, sizeof *n->encoders);
-    n->kept = mem_zero(n->runs, sizeof *n->kept);
     for (uint32_t i = 0; i < members; i++) {
         n->configs[i] = configs[i];
         n->names[i] = mem_string(names[i]);
@@ -125,7 +123,6 @@ void ensemble_free(struct ensemble *n)
     mem_free(n->parts);
     mem_free(n->keepers);
     mem_free(n->work);
-    mem_free(n->kept);
     mem_free(n);
 }
 
@@ -279,7 +276,7 @@ static bool keep(struct train_job *j, struct run_part *p, struct err *e)
     }
     parallel_lock(j->jobs);
     n->parts[p->run] = p;
-    n->kept[p->run] = save && good;
+    k->part = save && good;
     n->cut |= !part_whole(p);
     tell_run(j, p);
     if (all && j->request->progress != PROGRESS_NONE)

@@ -22,7 +22,6 @@ struct ensemble {
     bool whole_test; /* each test row is answered, whatever the time */
     struct encoder **encoders; /* [runs]; members with equal options share them; alone: NULL */
     struct run_part **parts; /* [runs]; NULL: not finished */
-    bool *kept;              /* [runs]: in its file, ours to delete */
     struct keeper *keepers;  /* [runs]; NULL: runs at work write no checkpoints (cv, tune) */
     double *work;            /* [runs]: operations, to estimate their time; 0: not known */
     uint32_t beside;         /* runs at a time */

@@ -57,20 +57,6 @@ static bool answer_sample(const struct run *r, const struct table_sample *sample
     return run_answer_first(r, first, sample->rows, p->sample_logits, e);
 }
 
-static void set_constant(const struct run *r, struct run_part *p)
-{
-    double sum = 0;
-    p->constant = mem_zero(p->outputs, sizeof *p->constant);
-    if (!r->classes) {
-        score_center(&r->score, p->constant);
-        return;
-    }
-    for (uint32_t c = 0; c < r->classes; c++)
-        sum += r->class_counts[c];
-    for (uint32_t c = 0; c < r->classes; c++)
-        p->constant[c] = sum > 0 ? r->class_counts[c] / sum : 1.0 / r->classes;
-}
-
 static struct run_part *free_unless(bool good, struct run_part *p)
 {
     if (good)
@@ -125,7 +111,7 @@ static struct run_part *fill(const struct train_job *j, struct run *r, const str
     if (good) {
         const uint64_t *rows = j->table->split.record_count;
         p->rows = rows[PART_TRAIN] + rows[PART_VALID];
-        set_constant(r, p);
+        p->constant = score_constant_answer(&r->score);
         own_weights(p);
     } else if (e->id == ERR_NONE) {
         run_use_last(r, &last); /* a checkpoint holds the last weights */

@@ -185,7 +185,7 @@ bool job_open_run(struct train_job *j, struct err *e)
 {
     struct run *r = &j->run;
     const char *word = variable("GPU_BATCH_SIZE");
-    if (!j->ensemble->alone && !j->request) /* a check: its steps are timed */
+    if (!j->ensemble->alone && j->request->check) /* its steps are timed */
         j->view = view_make(j->table->data, j->ensemble->encoders[0], false);
     job_set_run(j, 0, j->view ? &j->view->rows : table_rows(j->table), r);
     if (!word || !text_to_int(word, &r->micro_most) || r->micro_most < 1)
@@ -214,8 +214,7 @@ bool job_start(struct train_job *j, struct err *e)
     warn_blas(j);
     threads_start((unsigned)c->backend.threads);
     j->backend.threads = threads_count();
-    if (j->request && j->request->init_from &&
-        !(j->warm = warm_open(j->request->init_from, e)))
+    if (j->request->init_from && !(j->warm = warm_open(j->request->init_from, e)))
         return false;
     stop_phase("reading the data", true);
     if (!job_read(j, e))
@@ -265,7 +264,7 @@ static bool load(struct train_job *j, struct err *e)
     struct text text = {0};
     if (!config_resolved(c, j->run.features, true, &text, e))
         return false;
-    if (j->request && j->request->limit && !add_limit(&text, j->request->limit, e))
+    if (j->request->limit && !add_limit(&text, j->request->limit, e))
         return false;
     j->config_text = mem_string_n(text.data, text.length);
     text_free(&text);

@@ -19,7 +19,7 @@
 #include "train/train.h"
 
 struct train_job {
-    const struct train_request *request; /* NULL: a check */
+    const struct train_request *request;
     enum job job; /* whose backend is chosen */
     struct config *config;
     char *output; /* with links resolved; lock and checkpoints lie beside it. NULL: a check */
@@ -45,8 +45,6 @@ struct train_job {
     struct view *view; /* the run's view, for `dnn check` of several; NULL: the table's */
     struct progress *progress; /* of a list of one */
     double started; /* clock_now() of the first step */
-    int progress_style; /* of a check: enum progress_style */
-    uint64_t limit;     /* of a check: the first rows of data.train alone; 0: all */
     bool says_kept; /* the error's message names the checkpoint that is left */
     size_t said;    /* bytes of that message before this; of a machine's failure */
 };
@@ -150,10 +148,6 @@ struct against {
     double loss, constant;
 };
 bool against_better(const struct against *a); /* than the constant, beyond rounding; not NaN */
-#define JOB_MORE_TIME \
-    "the time limit cut its training short: give it more time (train.time_limit_s, --time-limit)"
-/* Warns of a model whose AUC on validation and test rows is 0.5, within rounding, or less. */
-void job_warn_of_chance(const struct train_result *r, const char *advice);
 /* Warns of a model of less than an epoch that replaces another one, with the figures of both. */
 void job_tell_replaced(const struct train_job *j, const struct train_result *r);
 /* False: a useless model would replace another one (USELESS), or a gate is not met on the test

@@ -13,6 +13,8 @@ enum { FEW_ROWS = 30 }; /* fewer show little and teach little */
 #define TINY 1e-5       /* learning rates below this are not blamed for wild steps */
 #define LEARNT 0.9      /* a training loss below this share of the constant's */
 #define ROUNDING 1e-6   /* a loss that much below the constant's is not below it */
+#define MORE_TIME \
+    "the time limit cut its training short: give it more time (train.time_limit_s, --time-limit)"
 #define CHANCE 0.5005   /* an AUC below this is 0.5 within rounding, or less */
 
 bool against_better(const struct against *a)
@@ -57,13 +59,16 @@ static void advise(const struct train_job *j, const struct train_result *r, enum
 {
     const struct train_options *o = &j->config->train;
     unsigned long long learnt = r->rows[PART_TRAIN], rows = r->rows[part];
-    if (r->epochs == 0)
+    if (!j->ensemble->alone)
+        snprintf(text, room, "%s", j->ensemble->cut ? MORE_TIME
+                                                    : "the columns may tell nothing of the target");
+    else if (r->epochs == 0)
         snprintf(text, room,
                  "it was trained for less than an epoch: give it more time (train.time_limit_s, "
                  "--time-limit)");
     else if (strcmp(r->stopped, "time_limit") == 0 &&
              (r->best_epoch == r->epochs || run_is_path(&j->run)))
-        snprintf(text, room, "%s", JOB_MORE_TIME);
+        snprintf(text, room, "%s", MORE_TIME);
     else if (learnt < FEW_ROWS)
         snprintf(text, room, "it had %llu training row%s, too few to learn from", learnt,
                  plural(learnt));
@@ -90,15 +95,6 @@ static double chance(const struct train_result *r)
 {
     double auc = fmax(auc_of(&r->valid), auc_of(&r->test)); /* fmax ignores a NaN */
     return auc < CHANCE ? auc : (double)NAN;
-}
-
-void job_warn_of_chance(const struct train_result *r, const char *advice)
-{
-    double auc = chance(r);
-    if (!isnan(auc))
-        log_warning("the model orders the labels no better than a constant answer: AUC %.4g on the "
-                    "%s rows; %s", auc, !r->has_test || auc_of(&r->valid) >= auc
-                    ? part_names[PART_VALID] : part_names[PART_TEST], advice);
 }
 
 /* The validation metric that the model at the output's name stores; NaN: not known. */
@@ -205,8 +201,10 @@ void job_tell_replaced(const struct train_job *j, const struct train_result *r)
 void job_judge(const struct train_job *j, const struct train_result *r, const struct against *a)
 {
     const struct train_options *o = &j->config->train;
+    const bool alone = j->ensemble->alone;
+    const double auc = chance(r);
     char advice[400];
-    if (j->run.history.metric && r->epochs && !r->best_epoch && !j->run.history.begun)
+    if (alone && j->run.history.metric && r->epochs && !r->best_epoch && !j->run.history.begun)
         log_warning("the metric %s had no value after any epoch: the last epoch's weights are "
                     "kept; choose another train.early_stopping.metric",
                     j->run.history.metric->name);
@@ -214,13 +212,16 @@ void job_judge(const struct train_job *j, const struct train_result *r, const st
         return; /* one value in all rows: reading them warned */
     if (!against_better(a)) {
         advise(j, r, a->part, advice, sizeof advice);
-        log_warning("on the %s rows the model is no better than a constant answer: loss %s, that "
-                    "of the constant %s; %s", part_names[a->part], text_figure(a->loss, 4),
-                    text_figure(a->constant, 4), advice);
-    } else if (!isnan(chance(r))) {
+        log_warning("on the %s%s the model is no better than a constant answer: loss %s, that of "
+                    "the constant %s; %s", alone ? part_names[a->part] : job_chooses(j),
+                    alone ? " rows" : "", text_figure(a->loss, 4), text_figure(a->constant, 4),
+                    advice);
+    } else if (!isnan(auc)) {
         advise(j, r, r->has_test ? PART_TEST : PART_VALID, advice, sizeof advice);
-        job_warn_of_chance(r, advice);
-    } else if (!run_is_path(&j->run) && j->run.history.epochs >= o->epochs &&
+        log_warning("the model orders the labels no better than a constant answer: AUC %.4g on the "
+                    "%s rows; %s", auc, !r->has_test || auc_of(&r->valid) >= auc
+                    ? part_names[PART_VALID] : part_names[PART_TEST], advice);
+    } else if (alone && !run_is_path(&j->run) && j->run.history.epochs >= o->epochs &&
                history_unfinished(&j->run.history)) {
         log_warning(
             "the training ended with its epochs while it still got better (the last of %lld was "

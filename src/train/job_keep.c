@@ -36,9 +36,10 @@ bool job_part_fits(const struct train_job *j, const struct run_part *p, const ch
 }
 
 /* Reads the file of a finished run. A damaged one is passed over with a warning. */
-static bool read_finished(struct train_job *j, uint32_t run, const char *path, struct err *e)
+static bool read_finished(struct train_job *j, uint32_t run, struct err *e)
 {
     struct ensemble *n = j->ensemble;
+    const char *path = n->keepers[run].output;
     char room[512];
     struct err why = {0};
     struct run_part *p = file_exists(path) ? part_load(path, &why) : NULL;
@@ -51,7 +52,7 @@ static bool read_finished(struct train_job *j, uint32_t run, const char *path, s
     } else if (p && job_part_fits(j, p, j->table->sha256, path, &why)) {
         j->run.used = p->used > j->run.used ? p->used : j->run.used;
         n->parts[run] = p;
-        n->kept[run] = true;
+        n->keepers[run].part = true;
         return keep_drop(path, e); /* killed between the two */
     } else if (p && j->request->restart) {
         good = file_remove(path, e);
@@ -105,13 +106,14 @@ bool job_find(struct train_job *j, struct err *e)
         struct keeper *k = &n->keepers[i];
         if (only >= 0 && i != only)
             continue;
-        *k = (struct keeper){.output = only < 0 ? part_path(j->output, i) : mem_string(j->output),
+        *k = (struct keeper){.output = only < 0 ? checkpoint_run_path(j->output, i)
+                                                : mem_string(j->output),
                              .keep = n->configs[i / n->folds]->train.checkpoint.keep,
                              .journal = n->alone ? &j->journal : NULL,
                              .config = j->config_text,
                              .data = j->table->sha256};
         stale += checkpoint_sweep(k->output);
-        if (j->resume && only < 0 && !read_finished(j, i, k->output, e))
+        if (j->resume && only < 0 && !read_finished(j, i, e))
             return false;
         if (j->resume && !n->parts[i] && !read_at_work(j, k, &dropped, e))
             return false;
@@ -148,9 +150,9 @@ bool job_has_unread(const struct train_job *j)
 bool job_kept(const struct ensemble *n, char *text, size_t room)
 {
     uint32_t kept = 0, begun = 0;
-    for (uint32_t i = 0; i < n->runs; i++) {
-        kept += n->kept[i];
-        begun += n->keepers && !n->parts[i] && n->keepers[i].last;
+    for (uint32_t i = 0; n->keepers && i < n->runs; i++) {
+        kept += n->keepers[i].part;
+        begun += !n->parts[i] && n->keepers[i].last;
     }
     snprintf(text, room, "%u of %u runs are finished and kept beside the model, and %u in progress "
              "%s checkpoints", kept, n->runs, begun, begun == 1 ? "has" : "have");
@@ -206,14 +208,11 @@ bool job_tell_kept(struct train_job *j, struct err *e)
 void job_clear(const struct train_job *j)
 {
     const struct ensemble *n = j->ensemble;
-    for (uint32_t i = 0; i < n->runs; i++) {
+    for (uint32_t i = 0; n->keepers && i < n->runs; i++) {
         struct err e = {0};
-        char *path = part_path(j->output, i);
-        if (n->kept[i] && !file_remove(path, &e))
+        if (n->keepers[i].part && !file_remove(n->keepers[i].output, &e))
             log_warning("%s", e.what);
-        if (n->keepers)
-            keeper_clear(&n->keepers[i]);
-        mem_free(path);
+        keeper_clear(&n->keepers[i]);
     }
 }
 

@@ -37,10 +37,10 @@ static void *read_data(void *reading)
     struct train_job *j = r->j;
     const struct config *c = j->config;
     struct data_options o = c->data;
-    o.limit = j->request ? j->request->limit : j->limit;
-    o.fingerprint = j->request && j->request->output && c->output.fingerprint;
+    o.limit = j->request->limit;
+    o.fingerprint = j->request->output && c->output.fingerprint;
     o.start = j->warm ? j->warm->file->known : NULL;
-    o.progress = j->request ? j->request->progress : j->progress_style;
+    o.progress = j->request->progress;
     struct schema *declared = schema_declare(&c->data, c->task, c->doc, &r->e);
     if (declared)
         j->table = table_load(declared, &o, j->folds, &stop, &r->e);

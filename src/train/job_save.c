@@ -131,39 +131,6 @@ static void count_one(struct ending *d)
     r->stopped = n->stopped;
 }
 
-/* The run broke, and its best epoch is no better than a constant answer. */
-static bool refuse(struct train_job *j, const struct against *a, struct err *e)
-{
-    char why[200];
-    snprintf(why, sizeof why,
-             "the best epoch, %lld, is no better than a constant answer (loss %s on the %s rows, "
-             "that of the constant %s)", (long long)j->run.history.best_epoch,
-             text_figure(a->loss, 4), part_names[a->part], text_figure(a->constant, 4));
-    return job_useless(j, j->run.broke, why, e);
-}
-
-static bool judge_one(struct ending *d, struct err *e)
-{
-    struct train_job *j = d->j;
-    struct train_result *r = d->r;
-    const struct against *a = &d->against, *shown = &d->shown;
-    char advice[300];
-    if (j->run.broke && !against_better(a))
-        return refuse(j, a, e);
-    if (j->run.broke) {
-        job_advice(j, advice, sizeof advice);
-        log_warning("%s; the model is that of epoch %lld, the best before; %s", j->run.broke,
-                    (long long)j->run.history.best_epoch, advice);
-    }
-    /* without validation rows, a run that ended inside its first epoch has no measure */
-    bool useless = r->has_valid ? !against_better(a) : r->epochs == 0;
-    if (!job_accept(j, r, useless, a, e))
-        return false;
-    job_judge(j, r, r->has_valid && against_better(shown) ? a : shown);
-    job_tell_replaced(j, r);
-    return true;
-}
-
 /* --- several runs --- */
 
 static void fill_members(const struct mixing *x, struct train_result *r)
@@ -225,23 +192,6 @@ static void measure_all(struct ending *d)
     fill_members(x, r);
 }
 
-static bool judge_all(struct ending *d, struct err *e)
-{
-    const char *advice = d->j->ensemble->cut ? JOB_MORE_TIME
-                                             : "the columns may tell nothing of the target";
-    const struct against *a = &d->against;
-    bool useless = !against_better(a);
-    if (!job_accept(d->j, d->r, useless, a, e))
-        return false;
-    if (useless)
-        log_warning("on the rows that the runs did not train on the model is no better than a "
-                    "constant answer: loss %s, that of the constant %s; %s",
-                    text_figure(a->loss, 4), text_figure(a->constant, 4), advice);
-    else
-        job_warn_of_chance(d->r, advice);
-    return true;
-}
-
 /* --- any --- */
 
 /* The threshold of the config, or the one that its rule chooses; without validation rows a single
@@ -281,6 +231,7 @@ static bool measure(struct ending *d, struct err *e)
         if (!mixing_open(x, d->j, false, e))
             return false;
         mixing_choose(x, &d->against);
+        d->shown = d->against;
         mixing_report(x);
     }
     if (stop_wanted() || !mixing_calibrate(x, false, e) || !choose_threshold(d, e))
@@ -295,6 +246,39 @@ static bool measure(struct ending *d, struct err *e)
     count_all(d);
     measure_all(d);
     return !stop_wanted();
+}
+
+/* A single run broke, and its best epoch is no better than a constant answer. */
+static bool refuse(struct train_job *j, const struct against *a, struct err *e)
+{
+    char why[200];
+    snprintf(why, sizeof why,
+             "the best epoch, %lld, is no better than a constant answer (loss %s on the %s rows, "
+             "that of the constant %s)", (long long)j->run.history.best_epoch,
+             text_figure(a->loss, 4), part_names[a->part], text_figure(a->constant, 4));
+    return job_useless(j, j->run.broke, why, e);
+}
+
+static bool judge(struct ending *d, struct err *e)
+{
+    struct train_job *j = d->j;
+    struct train_result *r = d->r;
+    const struct against *a = &d->against, *shown = &d->shown;
+    char advice[300];
+    if (j->run.broke && !against_better(a))
+        return refuse(j, a, e);
+    if (j->run.broke) {
+        job_advice(j, advice, sizeof advice);
+        log_warning("%s; the model is that of epoch %lld, the best before; %s", j->run.broke,
+                    (long long)j->run.history.best_epoch, advice);
+    }
+    /* without validation rows, a run that ended inside its first epoch has no measure */
+    bool useless = r->has_valid ? !against_better(a) : r->epochs == 0;
+    if (!job_accept(j, r, useless, a, e))
+        return false;
+    job_judge(j, r, r->has_valid && against_better(shown) ? a : shown);
+    job_tell_replaced(j, r);
+    return true;
 }
 
 static bool write_model(const struct ending *d, struct err *e)
@@ -353,7 +337,7 @@ bool job_save(struct train_job *j, struct train_result *r, struct err *e)
         else
             stop_error("the parts were merged", e);
     }
-    good = good && (alone ? judge_one(&d, e) : judge_all(&d, e)) && write_model(&d, e);
+    good = good && judge(&d, e) && write_model(&d, e);
     if (good)
         job_clear(j);
     mixing_free(&d.x);

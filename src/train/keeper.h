@@ -21,6 +21,7 @@ struct keeper {
     struct checkpoint_id *own; /* by name, ascending */
     size_t count;
     struct checkpoint_list damaged; /* found by a search; removed with ours */
+    bool part; /* the run has ended, and `output` is the file of its part, ours to delete */
     struct checkpoint *found;  /* to resume from; NULL: none, or it is at work */
     struct journal *journal;   /* its length is in each; NULL: none. Borrowed, as the next two */
     const char *config, *data; /* that the training is of */

@@ -5,18 +5,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/file/checkpoint_list.h"
 #include "table/sequence/window_mean.h"
 #include "train/run/checkpoint.h"
 
 enum { COUNTERS = 6 };
 static const struct saved_kind kind = {
     "part", PART_FORMAT, "is not a part of an ensemble, as `dnn train --run` writes it"};
-
-char *part_path(const char *output, uint32_t run)
-{
-    return checkpoint_run_path(output, run);
-}
 
 /* --- writing --- */
 
@@ -213,7 +207,8 @@ static bool read_counters(const struct tensor_file *f, struct run_part *p, struc
     return (p->seconds >= 0 && p->used >= 0) || saved_broken(f, e, "its time is not a number");
 }
 
-static bool read_all(const struct tensor_file *f, struct run_part *p, struct err *e)
+static bool read_all(const struct tensor_file *f, struct run_part *p, struct fingerprint **known,
+                     struct err *e)
 {
     if (!read_meta(f, p, e) || !read_counters(f, p, e) || !(p->encoder = encoder_load(f, 0, e)))
         return false;
@@ -231,7 +226,7 @@ static bool read_all(const struct tensor_file *f, struct run_part *p, struct err
                 &p->history, e) &&
            read_rows(f, &left_names, classes, p->outputs, &p->left, e) &&
            read_rows(f, &test_names, classes, p->outputs, &p->test, e) && read_sample(f, p, e) &&
-           fingerprint_load(f, &p->own_known, e);
+           fingerprint_load(f, known, e);
 }
 
 struct run_part *part_load(const char *path, struct err *e)
@@ -240,8 +235,9 @@ struct run_part *part_load(const char *path, struct err *e)
     if (!f)
         return NULL;
     struct run_part *p = mem_zero(1, sizeof *p);
-    bool good = read_all(f, p, e);
-    p->known = p->own_known;
+    struct fingerprint *known = NULL;
+    bool good = read_all(f, p, &known, e);
+    p->known = known;
     tensor_close(f);
     if (good)
         return p;
@@ -321,9 +317,10 @@ void part_free(struct run_part *p)
 {
     if (!p)
         return;
-    if (p->owns)
+    if (p->owns) {
         encoder_free(p->encoder);
-    fingerprint_free(p->own_known);
+        fingerprint_free((struct fingerprint *)(uintptr_t)p->known);
+    }
     if (!p->borrows) {
         mem_free(p->params);
         mem_free(p->buffers);

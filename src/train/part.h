@@ -39,7 +39,7 @@ struct run_part {
     double used; /* seconds of the whole training when it ended, with earlier processes */
     struct plan plan;
     struct encoder *encoder; /* of the run; only read */
-    bool owns;               /* it, as a part that was read does */
+    bool owns;               /* it and known, as a part that was read does */
     real *params, *buffers;
     bool borrows; /* them: they are a network's */
     uint64_t param_count, buffer_count;
@@ -50,7 +50,6 @@ struct run_part {
     real *sample_logits;         /* [sample.rows][outputs] */
     double *constant; /* [outputs]: class shares of the run's training rows; or score_center */
     const struct fingerprint *known; /* of the rows of the whole training; NULL: none */
-    struct fingerprint *own_known;   /* the same, if the part owns it */
     char *config;     /* JSON text: the portable resolved config */
     char data[65];
 };
@@ -71,6 +70,5 @@ bool part_rows_keep(struct part_rows *r, const struct part_rows *as, uint32_t ou
 /* Joins rows of one line [count], a number below `lines` each, that rises: their logits are
  * averaged, their truth is that of the last. */
 void part_rows_join(struct part_rows *r, const uint32_t *line, uint64_t lines, uint32_t outputs);
-char *part_path(const char *output, uint32_t run); /* of a checkpoint; mem_free */
 
 #endif

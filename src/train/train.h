@@ -20,6 +20,7 @@ struct train_request {
     const char *profile; /* path of a trace (profile.h); NULL: none */
     const char *init_from; /* a model whose weights are the first ones (warm.h); NULL: none */
     int progress; /* enum progress_style of progress.h */
+    bool check; /* of `dnn check`: nothing is trained, the first run is built to be timed */
     bool one; /* only run `only` of the ensemble is trained, and the output is its part */
     int64_t only;
 };

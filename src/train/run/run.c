@@ -316,7 +316,6 @@ static void resume_best(struct run *r, struct checkpoint *c)
     network_set_best(r->network, &r->best.state);
     r->there.is = true;
     r->there.now = r->best.state.now;
-    r->there.epochs = r->best.epochs;
     r->there.mark = r->best.mark;
 }
 

@@ -121,7 +121,6 @@ struct run {
     struct {
         bool is;
         struct step now;
-        int64_t epochs;
         uint64_t mark;
         double brought; /* clock_now() of the last time */
     } there;

@@ -165,7 +165,6 @@ bool run_remember(struct run *r, const struct step *now, struct err *e)
         network_save_best(r->network);
         r->there.is = true;
         r->there.now = *now;
-        r->there.epochs = r->history.epochs;
         r->there.mark = r->mark;
         if (r->best.state.params && clock_now() - r->there.brought < BRING_EVERY)
             return true;

@@ -371,20 +371,13 @@ void score_baseline(const struct score_job *j, enum part part, struct metrics *m
 {
     uint32_t classes = score_classes(j);
     uint64_t rows = j->list[part].count;
-    double *share = mem_zero(classes ? classes : 1, sizeof *share), sum = 0;
-    double center[QUANTILES_MOST];
-    if (!classes)
-        score_center(j, center);
-    for (uint32_t c = 0; c < classes; c++)
-        sum += j->class_counts[c];
-    for (uint32_t c = 0; c < classes; c++)
-        share[c] = sum > 0 ? j->class_counts[c] / sum : 1.0 / classes;
+    double *answer = score_constant_answer(j);
     struct truth t = truth_of(j, part);
     struct scores on = scores_of(j, rows, &t);
     const struct criterion c = score_criterion(j);
-    metrics_baseline(j->encoder->schema->task, classes, share, center, &on, &c, m);
+    metrics_baseline(j->encoder->schema->task, classes, answer, answer, &on, &c, m);
     truth_free(&t);
-    mem_free(share);
+    mem_free(answer);
 }
 
 /* The sum of the rows' weights in the metric. */

@@ -74,6 +74,9 @@ void score_class_counts(const struct score_job *j, double *counts);
  * learns it (criterion_center); and in the units of the target, for mse the mean of the targets. */
 void score_center_learnt(const struct score_job *j, double *center);
 void score_center(const struct score_job *j, double *center);
+/* The constant answer that models are compared with [outputs]: class shares, or score_center.
+ * mem_free. */
+double *score_constant_answer(const struct score_job *j);
 /* The constant answer of least loss: one logit a class, the log of its probability. */
 void score_constant_logits(const struct score_job *j, real *logits);
 /* The loss that counts for the answers of j's network. */

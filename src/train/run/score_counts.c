@@ -78,6 +78,19 @@ void score_center(const struct score_job *j, double *center)
         center[k] = coding_decode(&j->encoder->coding, center[k]);
 }
 
+double *score_constant_answer(const struct score_job *j)
+{
+    const uint32_t classes = score_classes(j);
+    double *answer = mem_zero(j->features->outputs, sizeof *answer), sum = 0;
+    if (!classes)
+        score_center(j, answer);
+    for (uint32_t c = 0; c < classes; c++)
+        sum += j->class_counts[c];
+    for (uint32_t c = 0; c < classes; c++)
+        answer[c] = sum > 0 ? j->class_counts[c] / sum : 1.0 / classes;
+    return answer;
+}
+
 struct criterion score_criterion(const struct score_job *j)
 {
     return (struct criterion){.loss = *j->loss,
