@@ -148,13 +148,19 @@ uint32_t ensemble_done(const struct ensemble *n, bool whole)
  * forecasts the time of networks */
 #define ROW_WORK 2e4
 
+struct model *ensemble_plan(const struct config *c, const struct encoder *as, struct err *e)
+{
+    struct features *f = encoder_features(as);
+    struct model *m = model_plan(c->architecture, f, 1, 1, false, e);
+    features_free(f);
+    return m;
+}
+
 double ensemble_work(const struct train_job *j, uint32_t run, uint64_t *params, struct err *e)
 {
     const struct ensemble *n = j->ensemble;
     const struct config *c = n->configs[run / n->folds];
-    struct features *f = encoder_features(ensemble_encoder(j, run));
-    struct model *m = model_plan(c->architecture, f, 1, 1, false, e);
-    features_free(f);
+    struct model *m = ensemble_plan(c, ensemble_encoder(j, run), e);
     if (!m)
         return -1;
     double work = ((double)m->flops + ROW_WORK) * (double)c->train.epochs *

@@ -52,6 +52,8 @@ bool ensemble_train(struct train_job *j, struct err *e);
 /* Finished runs, of all and of a member; whole: without those that the time limit cut short. */
 uint32_t ensemble_done(const struct ensemble *n, bool whole);
 uint32_t ensemble_done_of(const struct ensemble *n, uint32_t member, bool whole);
+/* The network of a config for one row of an encoder. NULL: e says why it cannot be. model_free. */
+struct model *ensemble_plan(const struct config *c, const struct encoder *as, struct err *e);
 /* Operations of a run's epochs, and parameters of its network. Negative: e says why that cannot
  * be. */
 double ensemble_work(const struct train_job *j, uint32_t run, uint64_t *params, struct err *e);
@@ -68,12 +70,13 @@ uint32_t ensemble_beside(const struct train_job *j, uint32_t count);
 /* Trains one run on a machine of its own: its part (part_free), or NULL: e says why; of a signal
  * e->id is ERR_NONE. */
 struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine *m, struct err *e);
-/* The part of a run with the weights s, which it borrows, without left-out and test rows. first:
- * the encoded rows of the sample. NULL: e says why; of a signal e->id is ERR_NONE. */
-struct run_part *part_of_run(const struct train_job *j, struct run *r,
-                             const struct network_state *s, const struct rows *first,
-                             struct err *e);
-/* Truth and logits of a part of a run; part_rows_free in either case. */
-bool part_rows_answer(const struct run *r, enum part part, struct part_rows *to, struct err *e);
+/* The weights of a run that has ended: ended_unmap. */
+struct ended { struct network_state best, last; };
+/* The part of a run whose epochs have ended, by its best weights, which it borrows and which answer
+ * from here on. It has the answers to the rows of `held`. first: the encoded rows of the sample.
+ * NULL: e says why; of a signal e->id is ERR_NONE. */
+struct run_part *part_of_run(const struct train_job *j, struct run *r, const struct rows *first,
+                             const bool held[PARTS], struct ended *s, struct err *e);
+void ended_unmap(const struct run *r, struct ended *s);
 
 #endif

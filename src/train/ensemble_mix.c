@@ -417,18 +417,18 @@ void mixing_of_one(struct mixing *x, struct train_job *j, struct ensemble *n)
 bool mixing_open(struct mixing *x, struct train_job *j, bool so_far, struct err *e)
 {
     *x = mixing_new(j, j->ensemble);
-    if (!parts_agree(x->n, e))
-        return false;
-    find_members(x, so_far);
-    if (!keep_common(x, e)) {
-        mixing_free(x);
-        return false;
+    bool good = parts_agree(x->n, e);
+    if (good) {
+        find_members(x, so_far);
+        good = keep_common(x, e);
     }
-    set_rows(x);
-    if (mixing_judge_by(x, e))
-        return true;
-    mixing_free(x);
-    return false;
+    if (good) {
+        set_rows(x);
+        good = mixing_judge_by(x, e);
+    }
+    if (!good)
+        mixing_free(x);
+    return good;
 }
 
 void mixing_free(struct mixing *x)

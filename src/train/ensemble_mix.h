@@ -83,6 +83,10 @@ void mixing_measure(const struct mixing *x, const double *weights, bool test,
 /* The metrics of a constant answer: the mean of the runs' constants. */
 void mixing_constant(const struct mixing *x, bool test, struct metrics *m);
 
+/* Writes the model of the runs of x; if a foreign file has taken its name, beside it, and that is
+ * an error. r: its decision and figures (job_write.c). */
+bool job_write_model(const struct mixing *x, struct train_result *r, struct err *e);
+
 /* --- ensemble_report.c --- */
 
 /* Once weights are chosen: the model beside the linear member and beside the best other one. */

@@ -31,7 +31,8 @@ static void copy_truth(const struct run *r, const struct row_list *list, struct 
     }
 }
 
-bool part_rows_answer(const struct run *r, enum part part, struct part_rows *to, struct err *e)
+/* Truth and logits of a part of a run; part_rows_free in either case. */
+static bool answer_rows(const struct run *r, enum part part, struct part_rows *to, struct err *e)
 {
     const struct judged *judged = &r->judged[part];
     copy_truth(r, &r->list[part], to);
@@ -57,23 +58,18 @@ static bool answer_sample(const struct run *r, const struct table_sample *sample
     return run_answer_first(r, first, sample->rows, p->sample_logits, e);
 }
 
-static struct run_part *free_unless(bool good, struct run_part *p)
-{
-    if (good)
-        return p;
-    part_free(p);
-    return NULL;
-}
-
-struct run_part *part_of_run(const struct train_job *j, struct run *r,
-                             const struct network_state *s, const struct rows *first,
-                             struct err *e)
+struct run_part *part_of_run(const struct train_job *j, struct run *r, const struct rows *first,
+                             const bool held[PARTS], struct ended *s, struct err *e)
 {
     const struct model *m = network_model(r->network);
+    *s = (struct ended){0};
+    if (!run_use_best(r, &s->last, e) || !run_map_state(r, false, &s->best, e) ||
+        !run_finite(r, &s->best, e))
+        return NULL;
     struct run_part *p = mem_zero(1, sizeof *p);
     p->borrows = true;
-    p->params = s->params;
-    p->buffers = s->buffers;
+    p->params = s->best.params;
+    p->buffers = s->best.buffers;
     p->param_count = m->params;
     p->buffer_count = m->buffers;
     p->outputs = r->features->outputs;
@@ -86,7 +82,12 @@ struct run_part *part_of_run(const struct train_job *j, struct run *r,
     p->config = mem_string(j->config_text);
     p->known = j->table->known;
     memcpy(p->data, j->table->sha256, sizeof p->data);
-    return free_unless(answer_sample(r, &j->table->data->sample, first, p, e), p);
+    if (answer_sample(r, &j->table->data->sample, first, p, e) &&
+        (!held[PART_VALID] || answer_rows(r, PART_VALID, &p->left, e)) &&
+        (!held[PART_TEST] || answer_rows(r, PART_TEST, &p->test, e)))
+        return p;
+    part_free(p);
+    return NULL;
 }
 
 static void own_weights(struct run_part *p)
@@ -98,28 +99,29 @@ static void own_weights(struct run_part *p)
                      : NULL;
 }
 
-/* The part of a run whose epochs have ended. NULL as part_of_run. */
+/* The part of a run whose network goes. NULL as part_of_run. */
 static struct run_part *fill(const struct train_job *j, struct run *r, const struct rows *first,
                              struct err *e)
 {
-    struct network_state last, s = {0};
-    bool good = run_use_best(r, &last, e) && run_map_state(r, false, &s, e) &&
-                run_finite(r, &s, e);
-    struct run_part *p = good ? part_of_run(j, r, &s, first, e) : NULL;
-    good = p && part_rows_answer(r, PART_VALID, &p->left, e) &&
-           part_rows_answer(r, PART_TEST, &p->test, e);
-    if (good) {
+    static const bool held[PARTS] = {[PART_VALID] = true, [PART_TEST] = true};
+    struct ended s;
+    struct run_part *p = part_of_run(j, r, first, held, &s, e);
+    if (p) {
         const uint64_t *rows = j->table->split.record_count;
         p->rows = rows[PART_TRAIN] + rows[PART_VALID];
         p->constant = score_constant_answer(&r->score);
         own_weights(p);
     } else if (e->id == ERR_NONE) {
-        run_use_last(r, &last); /* a checkpoint holds the last weights */
+        run_use_last(r, &s.last); /* a checkpoint holds the last weights */
     }
-    p = free_unless(good, p);
-    run_unmap_state(r, &s);
-    run_unmap_state(r, &last);
+    ended_unmap(r, &s);
     return p;
+}
+
+void ended_unmap(const struct run *r, struct ended *s)
+{
+    run_unmap_state(r, &s->best);
+    run_unmap_state(r, &s->last);
 }
 
 struct run_part *ensemble_run(struct train_job *j, uint32_t run, struct machine *m, struct err *e)

@@ -111,7 +111,7 @@ bool job_decide_machine(struct train_job *j, uint32_t runs, struct err *e)
         return job_open_machine(j, e);
     }
     const struct config *c = j->run.config;
-    struct model *m = model_plan(c->architecture, j->run.features, 1, 1, false, e);
+    struct model *m = ensemble_plan(c, j->run.encoder, e);
     if (!m)
         return false;
     double products = (double)m->flops, tables = (double)m->params - products / 2;
@@ -131,11 +131,9 @@ static bool can_be_saved(const struct train_job *j, struct err *e)
     const struct ensemble *n = j->ensemble;
     bool fits = true;
     for (uint32_t i = 0; fits && i < n->members; i++) {
-        struct features *f = encoder_features(ensemble_encoder(j, i * n->folds));
-        struct model *m = model_plan(n->configs[i]->architecture, f, 1, 1, false, e);
+        struct model *m = ensemble_plan(n->configs[i], ensemble_encoder(j, i * n->folds), e);
         fits = m && modelfile_holds(m, e);
         model_free(m);
-        features_free(f);
     }
     return fits;
 }

@@ -93,14 +93,6 @@ bool job_part_fits(const struct train_job *j, const struct run_part *p, const ch
 /* Once: with --resume reads all finished runs, and the checkpoints of unfinished ones; without it
  * notes that some exist. Then runs at work write checkpoints. */
 bool job_find(struct train_job *j, struct err *e);
-/* There are checkpoints to resume from that were not read yet. */
-bool job_has_unread(const struct train_job *j);
-/* Which of several runs are in files: "3 of 9 runs are finished and kept, ..". False: none is. */
-bool job_kept(const struct ensemble *n, char *text, size_t room);
-/* After a failure of the machine: writes a single run's best epoch as a checkpoint, if that is
- * newer than the last one. text: "the last good checkpoint is kept: ..", or why there is none.
- * False: there is none. */
-bool job_keep_last(struct train_job *j, char *text, size_t room);
 /* Adds the checkpoint that is left to the help of e. False. */
 bool job_tell_kept(struct train_job *j, struct err *e);
 void job_clear(const struct train_job *j); /* removes the files of the runs: the model is written */
@@ -116,18 +108,6 @@ bool job_failed(struct train_job *j, struct err *e);
 bool job_useless(struct train_job *j, const char *broke, const char *why, struct err *e);
 /* Advice on a run that broke. */
 void job_advice(const struct train_job *j, char *text, size_t room);
-
-/* --- job_write.c: the model of one run or of many --- */
-
-struct stored_run {
-    const struct run_part *part; /* without rows */
-    const struct config *config; /* of its network */
-    double weight;
-};
-/* Writes the model of these runs [count]; if a foreign file has taken its name, beside it, and that
- * is an error. answers: decision, calibration, conformal, class_weight. */
-bool job_write_model(struct train_job *j, const struct stored_run *runs, uint32_t count,
-                     const struct modelfile *answers, struct train_result *r, struct err *e);
 
 /* --- job_judge.c --- */
 

@@ -23,7 +23,7 @@ bool job_part_fits(const struct train_job *j, const struct run_part *p, const ch
                    const char *path, struct err *e)
 {
     struct text keys = {0};
-    resume_differences(p->config, j->config_text, &keys);
+    resume_differences(p->config, j->config_text, true, &keys);
     bool same = !keys.length && strcmp(p->data, data) == 0;
     if (!same) {
         err_at(e, ERR_CHECKPOINT_OTHER, path, 0, 0, "the run is of other %s%s",
@@ -135,7 +135,8 @@ bool job_find(struct train_job *j, struct err *e)
     return true;
 }
 
-bool job_has_unread(const struct train_job *j)
+/* There are checkpoints to resume from that were not read yet. */
+static bool has_unread(const struct train_job *j)
 {
     struct checkpoint_list l = {0};
     struct err ignored = {0};
@@ -147,7 +148,8 @@ bool job_has_unread(const struct train_job *j)
 
 /* --- what is left after a stop or a failure --- */
 
-bool job_kept(const struct ensemble *n, char *text, size_t room)
+/* Which of several runs are in files: "3 of 9 runs are finished and kept, ..". False: none is. */
+static bool tell_kept(const struct ensemble *n, char *text, size_t room)
 {
     uint32_t kept = 0, begun = 0;
     for (uint32_t i = 0; n->keepers && i < n->runs; i++) {
@@ -159,13 +161,16 @@ bool job_kept(const struct ensemble *n, char *text, size_t room)
     return kept + begun > 0;
 }
 
-bool job_keep_last(struct train_job *j, char *text, size_t room)
+/* After a failure of the machine: writes a single run's best epoch as a checkpoint, if that is
+ * newer than the last one. text: "the last good checkpoint is kept: ..", or why there is none.
+ * False: there is none. */
+static bool keep_last(struct train_job *j, char *text, size_t room)
 {
     struct err e = {0};
     char shown[512];
     j->says_kept = true;
     if (j->ensemble && !j->ensemble->alone)
-        return job_kept(j->ensemble, text, room);
+        return tell_kept(j->ensemble, text, room);
     struct keeper none = {0}, *k = j->ensemble ? j->ensemble->keepers : NULL;
     k = k ? k : &none; /* nothing was read yet */
     const struct network_state *best = &j->run.best.state;
@@ -174,7 +179,7 @@ bool job_keep_last(struct train_job *j, char *text, size_t room)
     if (have && keeper_newest(k).step < best->now.tried && !keep_best(k, &j->run, &e))
         log_warning("the last good state, after step %lld, is lost: %s",
                     (long long)best->now.tried, e.what);
-    bool unread = job_has_unread(j);
+    bool unread = has_unread(j);
     if (k->last)
         snprintf(text, room, "the last good checkpoint is kept: \"%s\"",
                  job_quoted(k->last, shown));
@@ -232,9 +237,9 @@ bool job_stopped(struct train_job *j, struct err *e)
     if (own && own->last)
         err_set(e, stop_id(), "stopped by %s; the checkpoint \"%s\" is written", stop_name(),
                 job_quoted(own->last, room));
-    else if (!own && n && n->keepers && job_kept(n, kept, sizeof kept))
+    else if (!own && n && n->keepers && tell_kept(n, kept, sizeof kept))
         err_set(e, stop_id(), "stopped by %s; %s", stop_name(), kept);
-    else if (job_has_unread(j))
+    else if (has_unread(j))
         err_set(e, stop_id(), "stopped by %s before the first step: the earlier checkpoints "
                 "are left as they are", stop_name());
     else
@@ -278,7 +283,7 @@ bool job_failed(struct train_job *j, struct err *e)
     char kept[600], advice[sizeof e->help];
     if (e->id != ERR_MACHINE_FAULT && (e->id != ERR_GPU_MEMORY || !j->run.network))
         return false; /* no room for the network: nothing was begun */
-    bool again = job_keep_last(j, kept, sizeof kept);
+    bool again = keep_last(j, kept, sizeof kept);
     bool falls = select_may_use_cpu(&j->backend, &j->config->backend, e) && j->output;
     bool gone = falls && !job_lasts(j);
     if (falls && !gone && !stop_wanted())

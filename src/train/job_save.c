@@ -17,7 +17,7 @@ struct ending {
     struct train_result *r;
     struct mixing x;
     struct against against, shown;
-    struct network_state best, last; /* of a single run */
+    struct ended weights; /* of a single run */
 };
 
 /* --- a single run --- */
@@ -54,20 +54,17 @@ static bool open_one(struct ending *d, struct err *e)
     struct train_job *j = d->j;
     struct run *n = &j->run;
     struct mixing *x = &d->x;
-    const bool held = j->config->calibrate != CALIBRATE_NONE || config_region(j->config) > 0;
-    if (!run_use_best(n, &d->last, e) || !run_map_state(n, false, &d->best, e) ||
-        !run_finite(n, &d->best, e))
-        return false;
-    struct run_part *p = j->ensemble->parts[0] =
-        part_of_run(j, n, &d->best, view_first(j->table->view), e);
-    if (!p || (held && !part_rows_answer(n, PART_VALID, &p->left, e)))
+    const bool fits = j->config->calibrate != CALIBRATE_NONE || config_region(j->config) > 0;
+    const bool held[PARTS] = {[PART_VALID] = fits};
+    j->ensemble->parts[0] = part_of_run(j, n, view_first(j->table->view), held, &d->weights, e);
+    if (!j->ensemble->parts[0])
         return false;
     mixing_of_one(x, j, j->ensemble);
     x->criterion = score_criterion(&n->score);
     if (n->prior_weight)
         x->class_weight = mem_copy(n->prior_weight, n->classes * sizeof *x->class_weight);
     target_range(n, x->range);
-    n->score.calibration = held ? &x->calibration : NULL;
+    n->score.calibration = fits ? &x->calibration : NULL;
     return true;
 }
 
@@ -95,7 +92,7 @@ static bool measure_one(struct ending *d, struct err *e)
 {
     struct run *n = &d->j->run;
     struct train_result *r = d->r;
-    part_rows_free(&d->j->ensemble->parts[0]->left); /* what was fitted is fitted */
+    part_rows_free(&d->j->ensemble->parts[0]->left); /* calibration and intervals stand */
     n->score.decision = r->decision;
     n->score.conformal = d->x.conformal.rule ? &d->x.conformal : NULL;
     if ((r->has_valid && !measure_part(d, PART_VALID, &r->valid, &d->against, e)) ||
@@ -281,25 +278,6 @@ static bool judge(struct ending *d, struct err *e)
     return true;
 }
 
-static bool write_model(const struct ending *d, struct err *e)
-{
-    const struct mixing *x = &d->x;
-    struct stored_run *runs = mem_alloc(x->n->runs, sizeof *runs);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < x->count; i++)
-        for (uint32_t f = 0; x->weights[i] > 0 && f < x->folds; f++)
-            runs[count++] = (struct stored_run){mixing_part(x, i, f),
-                                                x->n->configs[x->members[i]],
-                                                x->weights[i] / x->folds};
-    bool good = job_write_model(d->j, runs, count,
-                                &(struct modelfile){.decision = d->r->decision,
-                                                    .calibration = x->calibration,
-                                                    .conformal = x->conformal,
-                                                    .class_weight = x->class_weight}, d->r, e);
-    mem_free(runs);
-    return good;
-}
-
 /* The part of the run that `train --run` names. */
 static bool save_part(struct train_job *j, struct train_result *r, struct err *e)
 {
@@ -330,20 +308,19 @@ bool job_save(struct train_job *j, struct train_result *r, struct err *e)
     stop_phase("measuring the model", false);
     bool good = measure(&d, e);
     if (!good && alone && (e->id == ERR_NONE || machine_in_place(j->machine)))
-        run_use_last(&j->run, &d.last); /* a checkpoint holds the last weights */
+        run_use_last(&j->run, &d.weights.last); /* a checkpoint holds the last weights */
     if (!good && e->id == ERR_NONE) { /* the parts of a merge are not its own */
         if (j->table)
             job_stopped(j, e);
         else
             stop_error("the parts were merged", e);
     }
-    good = good && judge(&d, e) && write_model(&d, e);
+    good = good && judge(&d, e) && job_write_model(&d.x, r, e);
     if (good)
         job_clear(j);
     mixing_free(&d.x);
     if (alone) {
-        run_unmap_state(&j->run, &d.best);
-        run_unmap_state(&j->run, &d.last);
+        ended_unmap(&j->run, &d.weights);
         part_free(j->ensemble->parts[0]);
         j->ensemble->parts[0] = NULL;
     }

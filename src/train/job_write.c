@@ -8,8 +8,7 @@
 #include "base/mem.h"
 #include "base/process/stop.h"
 #include "config/output.h"
-#include "train/job.h"
-#include "train/part.h"
+#include "train/ensemble_mix.h"
 
 /* The metrics as the JSON object of the model file; no time, place or speed. */
 static void metrics_text(const struct train_result *r, struct text *out)
@@ -40,8 +39,7 @@ static void metrics_text(const struct train_result *r, struct text *out)
 
 struct storing {
     struct modelfile f;
-    struct features **features; /* [encoder_count] */
-    struct text *bytes;         /* [encoder_count]: as saved, to find equal ones */
+    struct text *bytes; /* [encoder_count]: as saved, to find equal ones */
     const struct model **plans;
     real *logits; /* of the sample: [members][rows][outputs] */
 };
@@ -63,23 +61,27 @@ static uint32_t find_encoder(struct storing *s, struct encoder *c)
         k++;
     if (k < s->f.encoder_count) {
         text_free(&bytes);
-        return k;
+    } else {
+        s->bytes[k] = bytes;
+        s->f.encoders[k] = c;
+        s->f.encoder_count++;
     }
-    s->bytes[k] = bytes;
-    s->features[k] = encoder_features(c);
-    s->f.encoders[k] = c;
-    s->f.encoder_count++;
     return k;
 }
 
-static bool store_run(struct storing *s, const struct stored_run *r, struct err *e)
+static bool store_run(struct storing *s, const struct mixing *x, uint32_t i, uint32_t fold,
+                      struct err *e)
 {
-    const struct run_part *p = r->part;
+    const struct run_part *p = mixing_part(x, i, fold);
     const size_t sample = (size_t)p->sample.rows * p->outputs;
-    uint32_t encoder = find_encoder(s, p->encoder);
-    struct model *m = model_plan(r->config->architecture, s->features[encoder], 1, 1, false, e);
+    struct model *m = ensemble_plan(x->n->configs[x->members[i]], p->encoder, e);
     if (!m)
         return false;
+    if (!s->f.member_count) {
+        s->f.plan = p->plan;
+        /* a merge has no table; a part of an earlier version has no fingerprint */
+        s->f.known = x->j->table ? x->j->table->known : (struct fingerprint *)(uintptr_t)p->known;
+    }
     s->plans[s->f.member_count] = m;
     if (sample)
         memcpy(s->logits + s->f.member_count * sample, p->sample_logits,
@@ -88,10 +90,10 @@ static bool store_run(struct storing *s, const struct stored_run *r, struct err 
                                                         .buffers = p->buffers,
                                                         .param_count = p->param_count,
                                                         .buffer_count = p->buffer_count,
-                                                        .encoder = encoder,
+                                                        .encoder = find_encoder(s, p->encoder),
                                                         .history = p->history,
                                                         .epochs = p->history_rows,
-                                                        .weight = r->weight};
+                                                        .weight = x->weights[i] / x->folds};
     return (m->params == p->param_count && m->buffers == p->buffer_count) ||
            err_set(e, ERR_MODEL_TENSOR, "run %u is not of the network of its member", p->run);
 }
@@ -140,28 +142,30 @@ static bool write(struct train_job *j, const struct modelfile *f, const struct m
     return false;
 }
 
-bool job_write_model(struct train_job *j, const struct stored_run *runs, uint32_t count,
-                     const struct modelfile *answers, struct train_result *r, struct err *e)
+bool job_write_model(const struct mixing *x, struct train_result *r, struct err *e)
 {
-    const struct run_part *first = runs->part;
-    struct storing s = {.f = *answers, .plans = mem_zero(count, sizeof *s.plans)};
+    struct train_job *j = x->j;
+    const struct run_part *first = mixing_part(x, 0, 0);
+    const uint32_t most = x->count * x->folds;
+    struct storing s = {.f = {.decision = r->decision,
+                              .calibration = x->calibration,
+                              .conformal = x->conformal,
+                              .class_weight = x->class_weight},
+                        .plans = mem_zero(most, sizeof *s.plans)};
     struct text metrics = {0};
     bool good = true;
-    s.logits = mem_zero((size_t)count * (first->sample.rows + 1) * first->outputs,
+    s.logits = mem_zero((size_t)most * (first->sample.rows + 1) * first->outputs,
                         sizeof *s.logits);
-    s.f.members = mem_zero(count, sizeof *s.f.members);
-    s.f.encoders = mem_zero(count, sizeof *s.f.encoders);
-    s.features = mem_zero(count, sizeof(struct features *));
-    s.bytes = mem_zero(count, sizeof *s.bytes);
-    for (uint32_t i = 0; good && i < count; i++)
-        good = store_run(&s, &runs[i], e);
+    s.f.members = mem_zero(most, sizeof *s.f.members);
+    s.f.encoders = mem_zero(most, sizeof(struct schema *));
+    s.bytes = mem_zero(most, sizeof *s.bytes);
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t f = 0; good && x->weights[i] > 0 && f < x->folds; f++)
+            good = store_run(&s, x, i, f, e);
     metrics_text(r, &metrics);
     s.f.schema = s.f.encoders[0]->schema;
     s.f.config_text = j->config_text;
     s.f.metrics_text = metrics.data;
-    s.f.plan = first->plan;
-    /* a merge has no table; a part of an earlier version has no fingerprint */
-    s.f.known = j->table ? j->table->known : (struct fingerprint *)(uintptr_t)first->known;
     golden_make(&s.f.golden, &first->sample, s.logits, s.f.member_count, first->outputs);
     stop_phase("writing the model", false);
     /* with the model in place its folder's sync alone can fail: then its checkpoints stay */
@@ -169,11 +173,8 @@ bool job_write_model(struct train_job *j, const struct stored_run *runs, uint32_
     golden_free(&s.f.golden);
     for (uint32_t i = 0; i < s.f.member_count; i++)
         model_free((struct model *)(uintptr_t)s.plans[i]);
-    for (uint32_t i = 0; i < s.f.encoder_count; i++) {
-        features_free(s.features[i]);
+    for (uint32_t i = 0; i < s.f.encoder_count; i++)
         text_free(&s.bytes[i]);
-    }
-    mem_free(s.features);
     mem_free(s.bytes);
     mem_free(s.f.encoders);
     mem_free(s.plans);

@@ -82,7 +82,7 @@ static struct json_doc *parse(const char *text, bool strict)
     return doc;
 }
 
-static void find_differences(const char *one, const char *other, bool strict, struct text *out)
+void resume_differences(const char *one, const char *other, bool strict, struct text *out)
 {
     struct json_doc *a = parse(one, strict), *b = parse(other, strict);
     struct differences d = {.out = out};
@@ -94,11 +94,6 @@ static void find_differences(const char *one, const char *other, bool strict, st
         text_printf(out, " and %u more", d.count - NAMED_MOST);
     json_free(a);
     json_free(b);
-}
-
-void resume_differences(const char *one, const char *other, struct text *out)
-{
-    find_differences(one, other, true, out);
 }
 
 bool resume_asks_other(const struct checkpoint *c, const char *config, const char *path)
@@ -130,7 +125,7 @@ static bool fits(const struct checkpoint *c, const char *config, const char *dat
                  struct text *what)
 {
     struct text keys = {0};
-    find_differences(c->config, config, strict, &keys);
+    resume_differences(c->config, config, strict, &keys);
     text_clear(what);
     if (keys.length)
         text_printf(what, "the config differs in %s", keys.data);
@@ -139,16 +134,6 @@ static bool fits(const struct checkpoint *c, const char *config, const char *dat
                        "model of --init-from)");
     text_free(&keys);
     return what->length == 0;
-}
-
-static void note_changes(const struct checkpoint *c, const char *config)
-{
-    struct text keys = {0};
-    resume_differences(c->config, config, &keys);
-    log_note("the checkpoint was written with another %s: the result will differ from that of an "
-             "uninterrupted training",
-             keys.data);
-    text_free(&keys);
 }
 
 /* True: damaged or missing: it can never be read. Other errors may pass or be mended; starting
@@ -170,23 +155,10 @@ static void pass_over(struct keeper *k, int64_t name, const struct err *why)
     l->steps[l->count++] = name;
 }
 
-/* The newest whole checkpoint that does not fit, and why. */
-struct foreign {
-    char *path;
-    struct text what;
-};
-
-static void foreign_free(struct foreign *f)
-{
-    mem_free(f->path);
-    text_free(&f->what);
-    *f = (struct foreign){0};
-}
-
 /* Searches from the newest on. Those that fit become ours: they are removed when the model is
- * written. False: one could not be read. */
+ * written. other: says why the newest whole one does not fit. False: one could not be read. */
 static bool search(struct keeper *k, const struct checkpoint_list *l, bool strict,
-                   struct foreign *other, struct err *e)
+                   struct err *other, struct err *e)
 {
     struct text what = {0};
     bool readable = true;
@@ -208,9 +180,8 @@ static bool search(struct keeper *k, const struct checkpoint_list *l, bool stric
                 k->last = path;
                 continue;
             }
-        } else if (c && !found && !other->path) {
-            other->path = mem_string(path);
-            text_put(&other->what, what.data);
+        } else if (c && !found) {
+            refuse(path, what.data, other);
         }
         checkpoint_free(c);
         mem_free(path);
@@ -222,19 +193,25 @@ static bool search(struct keeper *k, const struct checkpoint_list *l, bool stric
 bool resume_find(struct keeper *k, struct err *e)
 {
     struct checkpoint_list l;
-    struct foreign other = {0};
+    struct err other = {0};
+    struct text keys = {0};
     if (!checkpoint_find(k->output, &l, e))
         return err_help(e, "leave out --resume to start afresh");
     bool good = search(k, &l, true, &other, e);
-    if (good && !k->found && other.path) {
-        foreign_free(&other);
+    if (good && !k->found && other.id != ERR_NONE) {
+        err_clear(&other);
         good = search(k, &l, false, &other, e);
-        if (k->found)
-            note_changes(k->found, k->config);
+        if (k->found) {
+            resume_differences(k->found->config, k->config, true, &keys);
+            log_note("the checkpoint was written with another %s: the result will differ from that "
+                     "of an uninterrupted training", keys.data);
+        }
     }
-    if (good && !k->found && other.path)
-        good = refuse(other.path, other.what.data, e);
-    foreign_free(&other);
+    if (good && !k->found && other.id != ERR_NONE) {
+        *e = other;
+        good = false;
+    }
+    text_free(&keys);
     checkpoint_list_free(&l);
     return good;
 }

@@ -63,7 +63,8 @@ bool resume_asks_other(const struct checkpoint *c, const char *config, const cha
  * may differ, with a note. */
 bool resume_find(struct keeper *k, struct err *e);
 /* The dotted keys in which two configs differ, "train.epochs, train.seed"; "": none. Keys that do
- * not change the model's bytes do not count: outputs, backend, checkpoints, time limit. */
-void resume_differences(const char *one, const char *other, struct text *out);
+ * not change the model's bytes do not count: outputs, backend, checkpoints, time limit; nor, unless
+ * strict, those that a resumed run may change. */
+void resume_differences(const char *one, const char *other, bool strict, struct text *out);
 
 #endif

@@ -180,21 +180,21 @@ static void refused(void)
 static void differences(void)
 {
     struct text t = {0};
-    resume_differences(config, config, &t);
+    resume_differences(config, config, true, &t);
     ok(t.length == 0, "the same config differs in nothing");
     resume_differences(config,
                        "{\"task\":\"binary\",\"train\":{\"epochs\":10,\"seed\":7,\"clip_norm\":1,"
                        "\"checkpoint\":{\"keep\":9}},\"data\":{\"target\":\"z\"}}",
-                       &t);
+                       true, &t);
     is_string(t.data, "train.epochs, train.clip_norm, data.target",
               "changed and added keys are named");
     text_clear(&t);
-    resume_differences("{\"a\":{\"b\":[1,2]}}", "{\"a\":{\"b\":[1,3]}}", &t);
+    resume_differences("{\"a\":{\"b\":[1,2]}}", "{\"a\":{\"b\":[1,3]}}", true, &t);
     is_string(t.data, "a.b", "a list counts as a whole");
     text_clear(&t);
     resume_differences(
         "{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1}", "{}",
-        &t);
+        true, &t);
     ok(strstr(t.data, "and 2 more") != NULL, "at most eight are named");
     text_free(&t);
 }
