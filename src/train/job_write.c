@@ -1,8 +1,5 @@
 /* job_write.c - the model file of a training: its runs, and the metrics of the model. */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "answer/golden.h"
 #include "base/mem.h"
@@ -100,19 +97,6 @@ static bool store_run(struct storing *s, const struct mixing *x, uint32_t i, uin
 
 /* --- the file --- */
 
-/* A free name beside the output; mem_free. */
-static char *name_beside(const char *output)
-{
-    for (unsigned i = 1;; i++) {
-        struct text name = {0};
-        text_printf(&name, i > 1 ? "%s.new-%u" : "%s.new", output, i);
-        struct stat st;
-        if (lstat(name.data, &st) != 0 && errno == ENOENT)
-            return name.data;
-        text_free(&name);
-    }
-}
-
 /* A foreign file may have appeared at the output's name while the training ran. The last look is
  * directly before the rename; then the model is written beside that file, and it is an error. */
 static bool write(struct train_job *j, const struct modelfile *f, const struct model *const *plans,
@@ -129,16 +113,18 @@ static bool write(struct train_job *j, const struct modelfile *f, const struct m
     if (e->id != ERR_FILE_CREATE)
         return false; /* it cannot be looked at */
     struct err inner = {0};
-    char *beside = name_beside(j->output);
-    if (modelfile_save(f, plans, beside, digest, &inner)) {
+    struct text beside = {0};
+    text_printf(&beside, "%s.new", j->output);
+    if (output_replaceable(beside.data, false, &inner) &&
+        modelfile_save(f, plans, beside.data, digest, &inner)) {
         err_help(e, "it came while the training ran; the model is written to \"%s\"",
-                 job_quoted(beside, shown));
+                 job_quoted(beside.data, shown));
         job_clear(j);
         j->says_kept = true;
     } else {
         *e = inner;
     }
-    mem_free(beside);
+    text_free(&beside);
     return false;
 }
 

@@ -73,7 +73,7 @@ static bool find_metric(struct run *r, struct err *e)
 
 /* --- open and close --- */
 
-static uint64_t rounds(uint64_t all, uint64_t each)
+uint64_t run_pieces(uint64_t all, uint64_t each)
 {
     return (all + each - 1) / each;
 }
@@ -101,12 +101,12 @@ void run_size(struct run *r, int64_t batch_size)
     if (train->begins) /* a row reads the windows of one sequence after another */
         rows = lanes_most(train->begins, rows);
     batch = rows && rows < batch ? rows : batch;
-    micro = rounds(rows ? rows : 1, batch);
+    micro = run_pieces(rows ? rows : 1, batch);
     micro = micro < (uint64_t)o->grad_accumulation ? micro : (uint64_t)o->grad_accumulation;
     r->batch = (uint32_t)batch;
     r->micro = (uint32_t)micro;
     struct lanes l = lanes_of(r);
-    r->steps = l.count ? (int64_t)l.batches : (int64_t)rounds(rows, batch * micro);
+    r->steps = l.count ? (int64_t)l.batches : (int64_t)run_pieces(rows, batch * micro);
     lanes_free(&l);
 }
 

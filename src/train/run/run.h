@@ -259,6 +259,7 @@ void judged_free(struct judged *j);
 
 /* --- between the files of a run --- */
 
+uint64_t run_pieces(uint64_t all, uint64_t each); /* all / each, rounded up */
 /* The run diverged at step number `step`; what: "the loss is not finite". Fills e (DIVERGED).
  * False. */
 bool run_diverged(const struct run *r, int64_t step, const char *what, struct err *e);

@@ -105,18 +105,13 @@ static bool takes_statistics(const struct run *r)
     return takes;
 }
 
-static uint64_t rounds(uint64_t all, uint64_t each)
-{
-    return (all + each - 1) / each;
-}
-
 /* Plans micro-batches of at most `most` rows. A step has the same rows and the same sum over them;
  * its last micro-batch may have fewer rows. */
 static void split(struct run *r, uint32_t most)
 {
     uint32_t whole = r->batch * r->micro;
-    uint32_t micro = (uint32_t)rounds(whole, most);
-    network_plan(r->features, r->machine, (uint32_t)rounds(whole, micro), micro, &r->plan);
+    uint32_t micro = (uint32_t)run_pieces(whole, most);
+    network_plan(r->features, r->machine, (uint32_t)run_pieces(whole, micro), micro, &r->plan);
     machine_set_plan(r->machine, &r->plan);
 }
 
@@ -202,7 +197,7 @@ const char *run_plan(struct run *r, const struct plan *wanted)
         bool same_kind = strcmp(wanted->backend, r->plan.backend) == 0;
         /* The last micro-batch has the rest. Rows beyond the batch would only cost memory. */
         bool same_step = rows && rows <= (wanted->tracks ? whole : r->batch) &&
-                         rounds(whole, rows) == wanted->micro &&
+                         run_pieces(whole, rows) == wanted->micro &&
                          (!wanted->tracks || r->plan.tracks) && wanted->tracks <= wanted->micro;
         if (same_kind)
             machine_set_plan(r->machine, wanted);
