@@ -143,7 +143,7 @@ bool job_write_model(const struct mixing *x, struct train_result *r, struct err 
     s.logits = mem_zero((size_t)most * (first->sample.rows + 1) * first->outputs,
                         sizeof *s.logits);
     s.f.members = mem_zero(most, sizeof *s.f.members);
-    s.f.encoders = mem_zero(most, sizeof(struct schema *));
+    s.f.encoders = mem_zero(most, sizeof *s.f.encoders);
     s.bytes = mem_zero(most, sizeof *s.bytes);
     for (uint32_t i = 0; i < x->count; i++)
         for (uint32_t f = 0; good && x->weights[i] > 0 && f < x->folds; f++)
