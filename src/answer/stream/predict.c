@@ -274,7 +274,7 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
     double began = clock_now();
     want.idle_context = &w;
     for (size_t i = 0; q->null_text && *q->null_text && i < r->serve.encoder_count; i++)
-        schema_add_missing(r->serve.encoders[i]->schema, q->null_text);
+        opt_strings_add(&r->serve.encoders[i]->schema->missing, q->null_text);
     bool good = stream_open(&stream, &r->serve, &want, e) && answer_all(&w, e);
     r->predict_s = clock_now() - began;
     r->rows = stream.rows;

@@ -75,7 +75,6 @@ static void index_table(const struct statistics *s, struct statistic_table *t)
         room *= 2;
     room = direct ? codes : room;
     t->mask = direct ? 0 : (uint32_t)room - 1;
-    t->room = (uint32_t)room;
     mem_free(t->places);
     t->places = mem_alloc(room, sizeof *t->places);
     memset(t->places, 0xFF, room * sizeof *t->places);

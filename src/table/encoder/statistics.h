@@ -35,7 +35,7 @@ struct statistic_table {
     float *values;       /* [count][means + counted]; of other codes: 0 */
     uint32_t *places;    /* finds the entry of a code: statistics_index */
     uint32_t mask;       /* 0: by id, or by first * stride + second; else a hash table */
-    uint32_t stride, room;
+    uint32_t stride;
 };
 struct statistics {
     struct statistic_key *keys;

@@ -76,8 +76,3 @@ void schema_free(struct schema *s)
     mem_free(s->split_columns);
     mem_free(s);
 }
-
-void schema_add_missing(struct schema *s, const char *text)
-{
-    opt_strings_add(&s->missing, text);
-}

@@ -104,8 +104,6 @@ struct schema *schema_declare(const struct data_options *o, int task, const stru
 /* Copies the schema; its vocabularies are empty. */
 struct schema *schema_copy(const struct schema *s);
 void schema_free(struct schema *s);
-/* One more text that means missing in every column, before a file is bound. */
-void schema_add_missing(struct schema *s, const char *text);
 /* Assigns slots to every column, and allocates offsets, vocabularies and labels that are absent.
  * Needs s->columns, s->task and s->target. */
 void schema_layout(struct schema *s);
