@@ -259,7 +259,7 @@ static void test_rounding(void)
     struct schema *s = schema_need(
         COLUMNS("\"a\": {\"type\": \"numeric\", \"scale\": \"standard\"}"), TASK_REGRESSION);
     struct sheet *t = table_make(s, 40, 2);
-    t->encoder->numbers[0].offset = 1.7e9;
+    s->offsets[0] = 1.7e9;
     for (uint64_t i = 0; i < 40; i++) {
         put_number(t, i, 0, i % 2 ? 1e-6f : 0);
         t->target[i] = (double)i;

@@ -24,7 +24,7 @@ static struct target_choice choose(enum kind kind, bool far, bool judges, double
                                            "\"c\": \"categorical\""), TASK_REGRESSION);
     struct sheet *t = table_make(s, kind == SHORT ? 40 : ROWS, 10);
     uint32_t row[ROWS];
-    t->encoder->coding.transform = TARGET_AUTO;
+    s->target_transform = TARGET_AUTO;
     for (uint32_t i = 0; i < t->rows.count; i++) {
         double a = noise(i, 0), b = noise(i, 1), c = i % 3, z = 2 * a - b + 0.3 * c;
         z += 0.1 * noise(i, 2);

@@ -121,7 +121,7 @@ static void test_identifiers(void)
                 "\"apart\": \"numeric\", \"vast\": \"numeric\""),
         TASK_REGRESSION, &e);
     struct sheet *t = table_make(s, 60, 8);
-    t->encoder->numbers[3].offset = t->encoder->numbers[4].offset = 1e12;
+    s->offsets[3] = s->offsets[4] = 1e12;
     for (uint32_t i = 0; i < 60; i++) {
         put_number(t, i, 0, (float)(16777216 - i / 2));
         put_number(t, i, 1, (float)(16777217 + i));
