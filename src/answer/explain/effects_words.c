@@ -1,6 +1,6 @@
 /* effects_words.c - the words of a text that push the answers most; see effects.h. Words are the
- * words of the model's terms (table/schema/terms.h), in any case; a word is left out wherever it stands in
- * the text. The rows that have it are answered again without it. */
+ * words of the model's terms (table/schema/terms.h), in any case; a word is left out wherever it
+ * stands in the text. The rows that have it are answered again without it. */
 #include <math.h>
 #include <string.h>
 

@@ -58,8 +58,9 @@
  * A number with edges e[0] < .. < e[n] has n more inputs, clamp((x - e[j]) / (e[j+1] - e[j]), 0, 1)
  * of the scaled x. They are 0 if it was missing and has an indicator.
  *
- * A text's terms: table/schema/terms.h, words.h. The value of a term is its count; with tfidf, its count
- * times the weight of its bucket, divided by the root of the sum of the squares of a text's values.
+ * A text's terms: table/schema/terms.h, words.h. The value of a term is its count; with tfidf, its
+ * count times the weight of its bucket, divided by the root of the sum of the squares of a text's
+ * values.
  *
  * A text's tokens: table/schema/tokens.h; 0 none, 1 unknown, 2.. the vocabulary. */
 #ifndef DNN_TABLE_ENCODER_SAVED_H
