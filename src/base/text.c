@@ -2,8 +2,7 @@
  * so the C locale holds. */
 #include "base/text.h"
 
-#include <errno.h>
-#include <inttypes.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -178,11 +177,6 @@ const char *text_quote_z(const char *string)
 
 /* --- the nearest word --- */
 
-static char fold(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 #define WORD_MOST 64
 
 /* Edits (insert, drop, replace, swap neighbours) between two words of at most WORD_MOST bytes:
@@ -196,14 +190,14 @@ static unsigned distance(const char *a, size_t la, const char *b, size_t lb)
     for (size_t i = 1; i <= la; i++) {
         now[0] = (unsigned)i;
         for (size_t j = 1; j <= lb; j++) {
-            char x = fold(a[i - 1]), y = fold(b[j - 1]);
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
             unsigned best = last[j - 1] + (x != y);
             if (last[j] + 1 < best)
                 best = last[j] + 1;
             if (now[j - 1] + 1 < best)
                 best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && x == fold(b[j - 2]) && fold(a[i - 2]) == y &&
-                before[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                tolower((unsigned char)a[i - 2]) == y && before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
             now[j] = best;
         }

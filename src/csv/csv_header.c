@@ -1,4 +1,5 @@
 /* csv_header.c - reads and checks the names of columns, and compares the names in later files. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,11 +104,6 @@ struct name_order {
     bool folded;
 };
 
-static unsigned char fold(char c)
-{
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 /* Compares without case and blanks. */
 static int compare_folded(const char *a, const char *b)
 {
@@ -116,8 +112,9 @@ static int compare_folded(const char *a, const char *b)
             a++;
         while (*b == ' ')
             b++;
-        if (fold(*a) != fold(*b) || !*a)
-            return (int)fold(*a) - (int)fold(*b);
+        const int x = tolower((unsigned char)*a), y = tolower((unsigned char)*b);
+        if (x != y || !x)
+            return x - y;
     }
 }
 
@@ -358,6 +355,17 @@ struct csv_name csv_numbered(size_t i)
     return name;
 }
 
+/* Sets the names: those of the cells, c1, c2, .. where there are none. */
+static void name_columns(struct csv *c, size_t count, const struct csv_cells *cells)
+{
+    c->names = mem_zero(count, sizeof *c->names);
+    c->name_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        c->names[i] = cells && !is_index(cells, i)
+                          ? mem_string_n(cells->cells[i].text, cells->cells[i].length)
+                          : mem_string(csv_numbered(i).text);
+}
+
 /* Sets the names from the first record; checks them if it is a header. */
 static bool set_names(struct csv *c, const struct csv_block *b, const struct csv_cells *cells,
                       struct err *e)
@@ -365,12 +373,7 @@ static bool set_names(struct csv *c, const struct csv_block *b, const struct csv
     const struct csv_record *r = cells->records;
     if (!is_sep_line(cells) && !csv_check_delimiter(&c->dialect, b, r, cells->cells, e))
         return false;
-    c->names = mem_zero(r->cells, sizeof *c->names);
-    c->name_count = r->cells;
-    for (uint32_t i = 0; i < r->cells; i++)
-        c->names[i] = c->dialect.header && !is_index(cells, i)
-                          ? mem_string_n(cells->cells[i].text, cells->cells[i].length)
-                          : mem_string(csv_numbered(i).text);
+    name_columns(c, r->cells, c->dialect.header ? cells : NULL);
     if (!c->dialect.header || check_names(c, b, cells, e))
         return true;
     csv_header_free(c);
@@ -456,10 +459,7 @@ static bool set_width(struct csv *c, struct err *e)
     size_t width;
     if (!find_width(c, &width, e))
         return false;
-    c->names = mem_zero(width, sizeof *c->names);
-    c->name_count = width;
-    for (size_t i = 0; i < width; i++)
-        c->names[i] = mem_string(csv_numbered(i).text);
+    name_columns(c, width, NULL);
     return true;
 }
 

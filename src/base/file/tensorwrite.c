@@ -11,7 +11,6 @@
 #include "base/sort.h"
 #include "base/file/tensorhead.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 struct item {
     char *name;

@@ -2,7 +2,6 @@
  * decodes nothing: cJSON does, and may then be trusted because nothing but RFC 8259 reaches it. */
 #include "base/json/json_strict.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

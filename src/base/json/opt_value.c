@@ -1,6 +1,5 @@
 /* opt_value.c - one value of a config: checked against its row and put into the field. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "csv/form/form.h"
 
 enum { MOST_FORM = 40 }; /* longer cells have no form */
 
@@ -26,58 +25,6 @@ static size_t digits(const char *text, size_t length, size_t at)
     while (at < length && text_is_digit(text[at]))
         at++;
     return at - from;
-}
-
-/* 1,234  1.234,5  12 345.67: groups of three digits after the first, with one kind of separator. */
-static bool is_grouped(const char *text, size_t length)
-{
-    size_t at = length && (*text == '-' || *text == '+'), n = digits(text, length, at), groups = 0;
-    if (!n || n > 3)
-        return false;
-    at += n;
-    char between = at < length ? text[at] : '\0';
-    if (!between || !strchr(",.' ", between))
-        return false;
-    for (; at < length && text[at] == between && digits(text, length, at + 1) == 3; at += 4)
-        groups++;
-    if (!groups)
-        return false;
-    if (at == length)
-        return true;
-    return text[at] != between && strchr(".,", text[at]) && digits(text, length, at + 1) &&
-           at + 1 + digits(text, length, at + 1) == length;
-}
-
-static bool is_amount(const char *text, size_t length)
-{
-    double value;
-    while (length && *text == ' ') {
-        text++;
-        length--;
-    }
-    while (length && text[length - 1] == ' ')
-        length--;
-    return number_parse(text, length, '.', &value) == NUMBER_OK ||
-           number_parse(text, length, ',', &value) == NUMBER_OK || is_grouped(text, length);
-}
-
-static bool is_currency(const char *text, size_t length)
-{
-    const char *from = text, *end = text + length;
-    form_minus(&from, &end);
-    from += from < end && (*from == '-' || *from == '+');
-    const char *first = from, *last = end;
-    while (first < end && !text_is_digit(*first))
-        first++;
-    while (last > first && !text_is_digit(last[-1]))
-        last--;
-    const char *front_end = first > from && first[-1] == '-' ? first - 1 : first, *behind = last;
-    form_trim(&from, &front_end);
-    form_trim(&behind, &end);
-    const size_t front = (size_t)(front_end - from), back = (size_t)(end - behind);
-    return (front || back) && (!front || form_unit(from, front) == UNIT_MONEY) &&
-           (!back || form_unit(behind, back) == UNIT_MONEY) &&
-           is_amount(first, (size_t)(last - first));
 }
 
 /* The text ends at `at`, or a time may follow. */
@@ -165,17 +112,28 @@ static bool is_date_of_words(const char *text, size_t length)
     return months == 1 && ends_date(text, length, at);
 }
 
+/* A number with units, or with digits in groups. */
+static int guess_amount(const char *text, size_t length)
+{
+    struct form_amounts a = {0};
+    form_amounts_add(&a, text, length);
+    int form = a.between[0] || a.between[1] ? FORM_GROUPED : FORM_NONE;
+    bool known = a.read[0] || a.read[1];
+    for (unsigned i = 0; i < a.unit_count; i++) {
+        const enum form_unit kind = form_unit(a.units[i], strlen(a.units[i]));
+        known &= kind == UNIT_MONEY || kind == UNIT_SHARE;
+        form = form == FORM_PERCENT || kind == UNIT_SHARE ? FORM_PERCENT : FORM_CURRENCY;
+    }
+    return known ? form : FORM_NONE;
+}
+
 int form_guess(const char *text, size_t length)
 {
     if (length > MOST_FORM || !has_digit(text, length))
         return FORM_NONE;
-    if (text[length - 1] == '%' && is_amount(text, length - 1))
-        return FORM_PERCENT;
     if (is_date_of_numbers(text, length) || is_date_of_words(text, length))
         return FORM_DATE;
-    if (is_grouped(text, length))
-        return FORM_GROUPED;
-    return is_currency(text, length) ? FORM_CURRENCY : FORM_NONE;
+    return guess_amount(text, length);
 }
 
 /* Swaps point and comma in the numbers of a message, for files with a decimal comma. */
