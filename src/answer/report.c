@@ -10,24 +10,28 @@
 static bool reads_again(const struct report_request *q)
 {
     bool again = true;
-    for (size_t i = 0; i < q->input_count; i++)
-        again = again && !file_once(q->inputs[i]);
+    for (size_t i = 0; i < q->rows.input_count; i++)
+        again = again && !file_once(q->rows.inputs[i]);
     return again;
+}
+
+/* The rows, another time. */
+static struct rows_request again(const struct report_request *q)
+{
+    struct rows_request rows = q->rows;
+    rows.again = rows.strict = true;
+    return rows;
 }
 
 static bool show_effects(const struct report_request *q, struct report *r, struct err *e)
 {
     const char *only[REPORT_EFFECTS];
     const uint32_t all = r->columns.column_count;
-    struct effects_request want = {.model = q->model,
-                                   .inputs = q->inputs,
-                                   .input_count = q->input_count,
+    struct effects_request want = {.rows = again(q),
                                    .only = only,
                                    .only_count = all < REPORT_EFFECTS ? all : REPORT_EFFECTS,
-                                   .quick = true,
-                                   .again = true,
-                                   .reading = q->reading,
-                                   .overrides = q->overrides};
+                                   .quick = true};
+    want.rows.part = NULL;
     for (size_t i = 0; i < want.only_count; i++)
         only[i] = r->columns.columns[i].unit->name;
     return effects_run(&want, &r->effects, e);
@@ -36,15 +40,9 @@ static bool show_effects(const struct report_request *q, struct report *r, struc
 static bool explain(const struct report_request *q, struct report *r, struct err *e)
 {
     const uint64_t columns = r->file->schema->column_count;
-    struct explain_request want = {.model = q->model,
-                                   .inputs = q->inputs,
-                                   .input_count = q->input_count,
-                                   .part = q->part,
-                                   .repeats = REPORT_REPEATS,
-                                   .most_rows = REPORT_CELLS_MOST / columns + 1,
-                                   .again = true,
-                                   .reading = q->reading,
-                                   .overrides = q->overrides};
+    const struct explain_request want = {.rows = again(q),
+                                         .repeats = REPORT_REPEATS,
+                                         .most_rows = REPORT_CELLS_MOST / columns + 1};
     r->explained = reads_again(q);
     return !r->explained || (explain_run(&want, &r->columns, e) && show_effects(q, r, e));
 }
@@ -83,16 +81,8 @@ static bool group(const struct report_request *q, struct report *r, struct err *
     const size_t count = choose_groups(r, groups);
     for (size_t i = 0; i < count; i++)
         names[i] = groups[i].data;
-    const struct evaluate_request want = {.model = q->model,
-                                          .inputs = q->inputs,
-                                          .input_count = q->input_count,
-                                          .part = q->part,
-                                          .groups = names,
-                                          .group_count = count,
-                                          .strict = true,
-                                          .again = true,
-                                          .reading = q->reading,
-                                          .overrides = q->overrides};
+    const struct evaluate_request want = {
+        .rows = again(q), .groups = names, .group_count = count};
     r->regrouped = count > 0;
     if (count && evaluate_run(&want, &r->grouped, &why)) {
         r->by = r->grouped.by;
@@ -109,12 +99,12 @@ static bool group(const struct report_request *q, struct report *r, struct err *
 /* Hashes of the model's file, and of the files with rows. */
 static bool digest(const struct report_request *q, struct report *r, struct err *e)
 {
-    bool good = tensor_digest(q->model, r->sha256, e);
-    if (!q->input_count || !reads_again(q))
+    bool good = tensor_digest(q->rows.model, r->sha256, e);
+    if (!q->rows.input_count || !reads_again(q))
         return good;
-    r->data_sha256 = mem_zero(q->input_count, sizeof *r->data_sha256);
-    for (size_t i = 0; good && i < q->input_count; i++)
-        good = tensor_digest(q->inputs[i], r->data_sha256[i], e);
+    r->data_sha256 = mem_zero(q->rows.input_count, sizeof *r->data_sha256);
+    for (size_t i = 0; good && i < q->rows.input_count; i++)
+        good = tensor_digest(q->rows.inputs[i], r->data_sha256[i], e);
     return good;
 }
 
@@ -128,17 +118,12 @@ static struct json_doc *read_stored(const struct modelfile *f)
 /* After an evaluation that failed: rows without a target have scores. Forgets the error. */
 static bool score(const struct report_request *q, struct report *r, struct err *e)
 {
-    const struct scored_request want = {.model = q->model,
-                                        .inputs = q->inputs,
-                                        .input_count = q->input_count,
-                                        .reading = q->reading,
-                                        .overrides = q->overrides};
     struct err why = {0};
     const bool lacks = e->id == ERR_MODEL_COLUMN || e->id == ERR_FILE_WIDTH ||
                        e->id == ERR_CSV_LABEL_MISSING;
-    if (!lacks || q->part || q->group_count || q->require_count || !reads_again(q))
+    if (!lacks || q->rows.part || q->group_count || q->require_count || !reads_again(q))
         return false;
-    if (!scored_run(&want, &r->scored, &why)) {
+    if (!scored_run(&q->rows, &r->scored, &why)) {
         mem_free(why.more);
         scored_release(&r->scored);
         return false;
@@ -156,26 +141,21 @@ static bool score(const struct report_request *q, struct report *r, struct err *
 
 bool report_make(const struct report_request *q, struct report *r, struct err *e)
 {
-    *r = (struct report){.measured = q->input_count > 0,
-                         .held = q->held || (q->part && strcmp(q->part, "test") == 0)};
+    *r = (struct report){.measured = q->rows.input_count > 0,
+                         .held = q->held || (q->rows.part && strcmp(q->rows.part, "test") == 0)};
     if (!r->measured) {
-        r->file = r->own = modelfile_load(q->model, e);
+        r->file = r->own = modelfile_load(q->rows.model, e);
         r->stored = r->file ? read_stored(r->file) : NULL;
         return r->file && digest(q, r, e);
     }
-    const struct evaluate_request want = {.model = q->model,
-                                          .inputs = q->inputs,
-                                          .input_count = q->input_count,
-                                          .part = q->part,
-                                          .groups = q->groups,
-                                          .group_count = q->group_count,
-                                          .require = q->require,
-                                          .require_count = q->require_count,
-                                          .keep = &r->answers,
-                                          .hard = &r->hard,
-                                          .strict = true,
-                                          .reading = q->reading,
-                                          .overrides = q->overrides};
+    struct evaluate_request want = {.rows = q->rows,
+                                    .groups = q->groups,
+                                    .group_count = q->group_count,
+                                    .require = q->require,
+                                    .require_count = q->require_count,
+                                    .keep = &r->answers,
+                                    .hard = &r->hard};
+    want.rows.strict = true;
     if (!evaluate_run(&want, &r->value, e))
         return score(q, r, e);
     r->file = r->value.serve.file;

@@ -20,19 +20,14 @@ enum { REPORT_EFFECTS = 12 }; /* columns, the most important ones */
 enum { REPORT_GROUPS = 2, REPORT_CATEGORIES = 12, REPORT_BINS = 4 };
 
 struct report_request {
-    const char *model;
-    char *const *inputs; /* rows; none: the model's file alone tells */
-    size_t input_count;
+    struct rows_request rows; /* no inputs: the model's file alone tells */
     bool held;        /* they are the test rows of the training; as with part "test" */
-    const char *part; /* of serve_part; NULL: every row */
     char *const *groups; /* as of an evaluate_request; needs inputs */
     size_t group_count;
     char *const *require; /* gates, as of an evaluate_request; need inputs */
     size_t require_count;
     const char *note;     /* user text for the model card; NULL */
     const char *date;     /* of the page; NULL: it has none */
-    struct reading reading;
-    struct overrides overrides;
 };
 struct report {
     const struct modelfile *file;
@@ -48,7 +43,6 @@ struct report {
     struct answers_kept answers;
     struct hard_rows hard;
     bool explained;               /* not of rows that can be read once */
-    uint64_t explained_rows;
     struct explain_result columns;
     const struct by *by;          /* [by_count]: metrics by group; of value, or of grouped */
     size_t by_count;

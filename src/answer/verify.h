@@ -1,10 +1,18 @@
-/* verify.h - answers the golden rows of a model again and compares: does this machine answer as the
- * one that trained? */
+/* verify.h - the golden rows: a model file keeps rows with their answers. Verify answers them again
+ * and compares: does this machine answer as the one that trained? */
 #ifndef DNN_ANSWER_VERIFY_H
 #define DNN_ANSWER_VERIFY_H
 
 #include "choose/select.h"
 #include "config/config.h"
+#include "model/file/modelfile.h"
+#include "table/table.h"
+
+/* The rows of the sample whose answers are finite, for a model file holds no others; logits
+ * [members][sample rows][outputs]. golden_free. */
+void golden_make(struct golden *g, const struct table_sample *sample, const real *logits,
+                 uint32_t members, uint32_t outputs);
+void golden_free(struct golden *g);
 
 struct verify_result {
     uint64_t rows;

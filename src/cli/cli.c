@@ -177,8 +177,8 @@ bool cli_reading(const struct args *a, struct reading *r, struct err *e)
 {
     const char *delimiter = args_value(a, "delimiter"), *decimal = args_value(a, "decimal");
     *r = (struct reading){.decimal = decimal ? *decimal : '\0',
-                          .encoding = args_value(a, "encoding"),
-                          .quote = args_value(a, "quote")};
+                          .encoding = 1 + args_word(a, "encoding", -1),
+                          .quote = 1 + args_word(a, "quote", -1)};
     return !delimiter || reading_delimiter(delimiter, &r->delimiter, e);
 }
 

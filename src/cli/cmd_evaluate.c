@@ -128,12 +128,11 @@ static bool take_better(struct evaluate_request *q, const char **by, size_t coun
            err_set(e, ERR_OPTION_CONFLICT, "--on belongs to --better-than");
 }
 
-static int print_result(struct args *a, const struct evaluate_request *q,
-                        struct evaluate_result *r, enum format format)
+static int print_result(struct args *a, struct evaluate_result *r, enum format format)
 {
     if (format == FORMAT_JSON) {
         struct json_out out = {0};
-        evaluate_write(q, r, &out);
+        evaluate_write(r, &out);
         return cli_json(a, &out, false);
     }
     struct text out = {0};
@@ -193,24 +192,25 @@ static int evaluate_command(struct args *a)
     struct config *beside = NULL;
     size_t by_count;
     const char **by = args_list(a, "by", &by_count);
-    struct evaluate_request q = {.model = a->positionals[0],
-                                 .progress = cli_progress(a),
+    struct evaluate_request q = {.rows = {.model = a->positionals[0],
+                                          .overrides = cli_overrides(a),
+                                          .progress = cli_progress(a),
+                                          .on_bad_row = args_word(a, "on-bad-row", 0)
+                                                            ? BAD_ROW_SKIP
+                                                            : BAD_ROW_STOP},
                                  .require = (char *const *)(const void *)require,
                                  .require_count = gates,
                                  .better_than = args_value(a, "better-than"),
-                                 .on = args_value(a, "on"),
-                                 .on_bad_row = args_word(a, "on-bad-row", 0) ? BAD_ROW_SKIP
-                                                                             : BAD_ROW_STOP,
-                                 .overrides = cli_overrides(a)};
+                                 .on = args_value(a, "on")};
     struct evaluate_result r = {0};
     enum format format;
     int code;
     if (format_read(a, &format, &e) &&
-        held_rows_read(a, true, &beside, &q.inputs, &q.input_count, &q.part, &e) &&
+        held_rows_read(a, true, &beside, &q.rows, &e) &&
         args_number(a, "threshold", &threshold, &q.threshold, &e) &&
-        cli_reading(a, &q.reading, &e) && take_better(&q, by, by_count, &e) &&
+        take_better(&q, by, by_count, &e) &&
         evaluate_run(&q, &r, &e))
-        code = print_result(a, &q, &r, format);
+        code = print_result(a, &r, format);
     else
         code = fail(a, &e, format);
     if (code == EXIT_DONE) {

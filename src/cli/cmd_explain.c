@@ -40,16 +40,15 @@ static bool check_rows(const struct args *a, const char *output, struct err *e)
 static int rows_command(struct args *a)
 {
     struct err e = {0};
-    struct attribute_request q = {.model = a->positionals[0],
-                                  .output = args_value(a, "rows"),
-                                  .progress = cli_progress(a),
-                                  .overrides = cli_overrides(a)};
+    struct attribute_request q = {.rows = {.model = a->positionals[0],
+                                           .overrides = cli_overrides(a),
+                                           .progress = cli_progress(a)},
+                                  .output = args_value(a, "rows")};
     struct attribute_result r = {0};
     struct config *beside = NULL;
     int code;
     if (!check_rows(a, q.output, &e) ||
-        !held_rows_read(a, true, &beside, &q.inputs, &q.input_count, &q.part, &e) ||
-        !cli_reading(a, &q.reading, &e) ||
+        !held_rows_read(a, true, &beside, &q.rows, &e) ||
         !attribute_run(&q, &r, &e)) {
         code = cli_fail_output(a, &e, q.output);
     } else if (a->json) {
@@ -100,14 +99,13 @@ static int effects_command(struct args *a)
     if (!*output)
         output = NULL;
     struct config *beside = NULL;
-    struct effects_request q = {.model = a->positionals[0],
-                                .progress = cli_progress(a),
-                                .overrides = cli_overrides(a)};
+    struct effects_request q = {.rows = {.model = a->positionals[0],
+                                         .overrides = cli_overrides(a),
+                                         .progress = cli_progress(a)}};
     struct effects_result r = {0};
     int code;
     if (!check_effects(a, output, &e) ||
-        !held_rows_read(a, true, &beside, &q.inputs, &q.input_count, &q.part, &e) ||
-        !cli_reading(a, &q.reading, &e) ||
+        !held_rows_read(a, true, &beside, &q.rows, &e) ||
         !effects_run(&q, &r, &e) || (output && !write_effects(output, &r, &e))) {
         code = cli_fail_output(a, &e, output);
     } else if (a->json) {
@@ -133,17 +131,16 @@ static int explain_command(struct args *a)
     if (args_value(a, "rows"))
         return rows_command(a);
     const char **group = args_list(a, "group", &groups);
-    struct explain_request q = {.model = a->positionals[0],
-                                .progress = cli_progress(a),
+    struct explain_request q = {.rows = {.model = a->positionals[0],
+                                         .overrides = cli_overrides(a),
+                                         .progress = cli_progress(a)},
                                 .groups = group,
                                 .group_count = groups,
-                                .repeats = args_int(a, "repeats", EXPLAIN_REPEATS),
-                                .overrides = cli_overrides(a)};
+                                .repeats = args_int(a, "repeats", EXPLAIN_REPEATS)};
     struct explain_result r = {0};
     struct config *beside = NULL;
     int code;
-    if (!held_rows_read(a, true, &beside, &q.inputs, &q.input_count, &q.part, &e) ||
-        !cli_reading(a, &q.reading, &e) || !explain_run(&q, &r, &e)) {
+    if (!held_rows_read(a, true, &beside, &q.rows, &e) || !explain_run(&q, &r, &e)) {
         code = cli_fail(a, &e, NULL);
     } else if (a->json) {
         struct json_out out = {0};

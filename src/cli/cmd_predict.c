@@ -55,22 +55,23 @@ static struct predict_request request_of(const struct args *a)
 {
     const char *output = args_value(a, "output");
     return (struct predict_request){
-        .model = a->positionals[0],
-        .progress = cli_rows_out(a) && isatty(STDOUT_FILENO) ? PROGRESS_NONE : cli_progress(a),
+        .rows = {.model = a->positionals[0],
+                 .overrides = cli_overrides(a),
+                 .progress = cli_rows_out(a) && isatty(STDOUT_FILENO) ? PROGRESS_NONE
+                                                                      : cli_progress(a),
+                 .columns = args_value(a, "columns"),
+                 .no_header = args_value(a, "no-header") != NULL,
+                 .csv = args_word(a, "io", -1) == 0,
+                 .tsv = args_word(a, "io", -1) == 1,
+                 .on_bad_row = (enum bad_row)args_word(a, "on-bad-row", BAD_ROW_STOP),
+                 .rejects = args_value(a, "rejects"),
+                 .max_bad_rows = args_int(a, "max-bad-rows", -1),
+                 .limit = (uint64_t)args_int(a, "limit", 0)},
         .output = output ? output : "-",
-        .columns = args_value(a, "columns"),
-        .no_header = args_value(a, "no-header") != NULL,
-        .csv = args_word(a, "io", -1) == 0,
-        .tsv = args_word(a, "io", -1) == 1,
         .passthrough = args_value(a, "passthrough"),
         .uncertainty = args_value(a, "uncertainty") != NULL,
         .top = (uint32_t)args_int(a, "top", 0),
-        .null_text = args_value(a, "null"),
-        .on_bad_row = (enum bad_row)args_word(a, "on-bad-row", BAD_ROW_STOP),
-        .rejects = args_value(a, "rejects"),
-        .max_bad_rows = args_int(a, "max-bad-rows", -1),
-        .limit = (uint64_t)args_int(a, "limit", 0),
-        .overrides = cli_overrides(a)};
+        .null_text = args_value(a, "null")};
 }
 
 /* Errors of the command line alone. *note: the state of the output file, or NULL. */
@@ -78,29 +79,29 @@ static bool check_line(const struct args *a, const struct predict_request *q, co
                        struct err *e)
 {
     *note = NULL;
-    if (q->columns && !q->no_header) {
+    if (q->rows.columns && !q->rows.no_header) {
         err_set(e, ERR_OPTION_CONFLICT, "--columns names the columns of an input without header");
         return err_help(e, "add --no-header, or leave --columns out");
     }
-    if (q->reading.delimiter && (q->tsv || q->csv)) {
+    if (q->rows.reading.delimiter && (q->rows.tsv || q->rows.csv)) {
         err_set(e, ERR_OPTION_CONFLICT, "--io and --delimiter both say what delimits the input");
         return err_help(e, "leave one of them out; without --io the answers are CSV");
     }
-    if (q->reading.quote && q->tsv)
+    if (q->rows.reading.quote && q->rows.tsv)
         return err_set(e, ERR_OPTION_CONFLICT, "--io tsv reads without quoting, whatever --quote "
                                                "says");
-    if (q->on_bad_row == BAD_ROW_STOP && (q->rejects || q->max_bad_rows >= 0)) {
-        const char *option = q->rejects ? "--rejects" : "--max-bad-rows";
+    if (q->rows.on_bad_row == BAD_ROW_STOP && (q->rows.rejects || q->rows.max_bad_rows >= 0)) {
+        const char *option = q->rows.rejects ? "--rejects" : "--max-bad-rows";
         err_set(e, ERR_OPTION_CONFLICT, "%s belongs to --on-bad-row null or skip", option);
         return err_help(e, "add --on-bad-row skip or null, or leave %s out: the first bad row "
                         "stops", option);
     }
-    if (q->null_text && q->tsv && q->null_text[strcspn(q->null_text, "\t\n\r")]) {
+    if (q->null_text && q->rows.tsv && q->null_text[strcspn(q->null_text, "\t\n\r")]) {
         err_set(e, ERR_OPTION_VALUE, "--null: \"%s\" holds a tab or a line end",
                 text_quote_z(q->null_text));
         return err_expected(e, "a text without them: --io tsv has no quoting");
     }
-    if (a->json && q->rejects && !cli_rows_out(a) && file_is_output(q->rejects)) {
+    if (a->json && q->rows.rejects && !cli_rows_out(a) && file_is_output(q->rows.rejects)) {
         *note = "nothing was written";
         err_set(e, ERR_OPTION_CONFLICT, "--rejects and --json both write to standard output");
         return err_help(e, "name a file with --rejects");
@@ -119,16 +120,15 @@ static int predict_command(struct args *a)
     double threshold;
     q.require = (char *const *)(const void *)args_list(a, "require", &q.require_count);
     struct config *beside = NULL;
-    if (!held_rows_read(a, false, &beside, &q.inputs, &q.input_count, &q.part, &e) ||
+    if (!held_rows_read(a, false, &beside, &q.rows, &e) ||
         !args_number(a, "threshold", &threshold, &q.threshold, &e) ||
-        !cli_reading(a, &q.reading, &e) ||
         !check_line(a, &q, &note, &e)) {
         code = cli_fail(a, &e, note);
     } else if (!predict_run(&q, &r, &e)) {
         code = answers ? cli_fail(a, &e, NULL) : cli_fail_output(a, &e, q.output);
     } else if (a->json) {
         struct json_out out = {0};
-        predict_write(&q, &r, &out);
+        predict_write(&r, &out);
         code = cli_json(a, &out, answers);
     }
     for (size_t i = 0; code == EXIT_DONE && i < r.gate_count; i++)

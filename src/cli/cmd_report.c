@@ -58,12 +58,11 @@ static bool check_output(const struct args *a, const char *output, struct err *e
 
 /* --- rows and their page --- */
 
-static bool make_page(const struct args *a, struct report_request *q, const char *output,
-                      bool *passed, struct err *e)
+static bool make_page(struct report_request *q, const char *output, bool *passed, struct err *e)
 {
     struct report r = {0};
     struct text page = {0};
-    bool good = cli_reading(a, &q->reading, e) && report_make(q, &r, e);
+    bool good = report_make(q, &r, e);
     if (good) {
         report_page(q, &r, &page);
         good = outfile_whole(output, &page, e);
@@ -82,16 +81,16 @@ static bool make_page(const struct args *a, struct report_request *q, const char
 static bool find_rows(const struct args *a, bool needs, struct config **beside,
                       struct report_request *q, struct err *e)
 {
-    if (!held_rows_read(a, false, beside, &q->inputs, &q->input_count, &q->part, e))
+    if (!held_rows_read(a, false, beside, &q->rows, e))
         return false;
     struct text why = {0};
-    q->held = held_rows_default(a, beside, &q->inputs, &q->input_count, &q->part, &why);
+    q->held = held_rows_default(a, beside, &q->rows, &why);
     if (why.length && !needs)
         log_note("the page is without rows: %s; to name rows: dnn report %s DATA.csv, or "
-                 "TRAIN.csv --part test", why.data, shell_file(q->model));
+                 "TRAIN.csv --part test", why.data, shell_file(q->rows.model));
     text_free(&why);
-    return !needs || q->input_count ||
-           held_rows_read(a, true, beside, &q->inputs, &q->input_count, &q->part, e);
+    return !needs || q->rows.input_count ||
+           held_rows_read(a, true, beside, &q->rows, e);
 }
 
 /* The test rows that nobody asked for cannot be had: a page without them. False: another error. */
@@ -103,9 +102,9 @@ static bool forget_rows(struct report_request *q, struct err *e)
              e->what);
     mem_free(e->more);
     err_clear(e);
-    q->inputs = NULL;
-    q->input_count = 0;
-    q->part = NULL;
+    q->rows.inputs = NULL;
+    q->rows.input_count = 0;
+    q->rows.part = NULL;
     q->held = false;
     return true;
 }
@@ -159,11 +158,11 @@ static bool make_model_page(const struct args *a, struct report_request *q, cons
     bool good = false;
     if (args_value(a, "target"))
         err_set(e, ERR_OPTION_CONFLICT, "--target belongs to a page about data, and \"%s\" is a "
-                "model", text_quote_z(q->model));
+                "model", text_quote_z(q->rows.model));
     else
-        good = find_rows(a, needs, &beside, q, e) && make_page(a, q, output, passed, e);
+        good = find_rows(a, needs, &beside, q, e) && make_page(q, output, passed, e);
     if (!good && q->held && !needs && forget_rows(q, e))
-        good = make_page(a, q, output, passed, e);
+        good = make_page(q, output, passed, e);
     config_free(beside);
     return good;
 }
@@ -175,19 +174,19 @@ static int report_command(struct args *a)
     const struct clock_day day = clock_today();
     size_t by_count, gates;
     const char **by = args_list(a, "by", &by_count), **require = args_list(a, "require", &gates);
-    struct report_request q = {.model = a->positionals[0],
+    struct report_request q = {.rows = {.model = a->positionals[0],
+                                        .overrides = cli_overrides(a)},
                                .groups = (char *const *)(const void *)by,
                                .group_count = by_count,
                                .require = (char *const *)(const void *)require,
                                .require_count = gates,
                                .note = args_value(a, "note"),
-                               .date = day.text,
-                               .overrides = cli_overrides(a)};
+                               .date = day.text};
     struct text named = {0};
     bool passed = true;
-    const bool data = inspect_is_data(q.model);
+    const bool data = inspect_is_data(q.rows.model);
     if (!output) { /* beside the first argument; a model often has the name of its data */
-        cli_renamed(q.model, data ? ".data.html" : ".html", &named);
+        cli_renamed(q.rows.model, data ? ".data.html" : ".html", &named);
         output = named.data;
     }
     bool good = check_output(a, output, &e) &&

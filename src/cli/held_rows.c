@@ -28,28 +28,30 @@ static bool find_config(const struct args *a, struct config **beside, struct err
     return good;
 }
 
-bool held_rows_read(const struct args *a, bool needs, struct config **beside, char *const **inputs,
-                    size_t *count, const char **part, struct err *e)
+bool held_rows_read(const struct args *a, bool needs, struct config **beside,
+                    struct rows_request *q, struct err *e)
 {
     static const char *const reading[] = {"delimiter", "decimal", "encoding", "quote",
                                           "no-header", "columns", "io"};
-    *part = args_value(a, "part");
-    *inputs = (char *const *)(const void *)(a->positionals + 1);
-    *count = a->positional_count - 1;
-    for (size_t i = 0; *part && i < sizeof reading / sizeof *reading; i++)
+    q->part = args_value(a, "part");
+    q->inputs = (char *const *)(const void *)(a->positionals + 1);
+    q->input_count = a->positional_count - 1;
+    for (size_t i = 0; q->part && i < sizeof reading / sizeof *reading; i++)
         if (args_value(a, reading[i]))
             return err_set(e, ERR_OPTION_CONFLICT, "--part reads the training file as the training "
                            "did: without --%s", reading[i]);
-    if (*count || (!*part && !needs))
+    if (!cli_reading(a, &q->reading, e))
+        return false;
+    if (q->input_count || (!q->part && !needs))
         return true;
-    if (!*part) {
+    if (!q->part) {
         err_set(e, ERR_USAGE, "`dnn %s` needs more arguments", a->command->name);
         return err_expected(e, "dnn %s", a->command->usage);
     }
     if (!find_config(a, beside, e))
         return false;
-    *inputs = (*beside)->data.train.items;
-    *count = (*beside)->data.train.count;
+    q->inputs = (*beside)->data.train.items;
+    q->input_count = (*beside)->data.train.count;
     return true;
 }
 
@@ -65,12 +67,12 @@ static bool are_there(const struct opt_strings *files, struct text *why)
     return files->count > 0;
 }
 
-bool held_rows_default(const struct args *a, struct config **beside, char *const **inputs,
-                       size_t *count, const char **part, struct text *why)
+bool held_rows_default(const struct args *a, struct config **beside, struct rows_request *q,
+                       struct text *why)
 {
     struct err e = {0};
     struct text path = {0};
-    if (*count || *part)
+    if (q->input_count || q->part)
         return false;
     cli_renamed(a->positionals[0], ".json", &path);
     if (file_exists(path.data))
@@ -88,8 +90,8 @@ bool held_rows_default(const struct args *a, struct config **beside, char *const
     const struct opt_strings *files = d->test.count ? &d->test : &d->train;
     if (!are_there(files, why))
         return false;
-    *inputs = files->items;
-    *count = files->count;
-    *part = d->test.count ? NULL : part_option_words[2];
+    q->inputs = files->items;
+    q->input_count = files->count;
+    q->part = d->test.count ? NULL : part_option_words[2];
     return true;
 }

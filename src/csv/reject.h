@@ -11,16 +11,11 @@ struct reject;
 #define REJECT_BEGIN "line,column,name,id,reason,raw" /* the beginning of its header */
 /* Opens the file. files: adds the column `file`. NULL and an error on failure. */
 struct reject *reject_open(const char *path, bool files, struct err *e);
-/* Appends one row. `file`: the name of input `at` as given by the user. */
+/* Appends one row. `file`: the name of its input as given by the user. */
 bool reject_add(struct reject *r, const struct err *why, const char *column_name, const char *raw,
-                size_t length, size_t at, const char *file, struct err *e);
-/* Rows added from now on wait for reject_release, which writes them in the order of the inputs and
- * their lines. */
-void reject_hold(struct reject *r);
-bool reject_release(struct reject *r, struct err *e);
-/* See outfile_prepare; rows that wait are written. */
-bool reject_prepare(struct reject *r, struct err *e);
-bool reject_commit(struct reject *r, struct err *e); /* frees r */
+                size_t length, const char *file, struct err *e);
+bool reject_prepare(struct reject *r, struct err *e); /* see outfile_prepare */
+bool reject_commit(struct reject *r, struct err *e);  /* frees r */
 /* Removes the unfinished file; frees r. */
 void reject_abort(struct reject *r);
 

@@ -376,6 +376,8 @@ void tally_add(struct tally *t, const struct scores *s)
     t->has_areas = false;
     for (uint64_t r = 0; r < s->rows; r++) {
         float w = s->weight ? s->weight[r] : 1;
+        if (s->bad && s->bad[r])
+            continue;
         const uint32_t group = s->group ? add_to_group(t, s, r) : 0;
         t->rows++;
         t->weight += (double)w;

@@ -108,6 +108,7 @@ struct tally {
 struct scores {
     int task;
     uint64_t rows;
+    const bool *bad; /* rows that do not count; NULL: none */
     uint32_t classes;
     const double *probability, *raw;
     const int32_t *label;

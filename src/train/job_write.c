@@ -1,7 +1,7 @@
 /* job_write.c - the model file of a training: its runs, and the metrics of the model. */
 #include <string.h>
 
-#include "answer/golden.h"
+#include "answer/verify.h"
 #include "base/mem.h"
 #include "base/process/stop.h"
 #include "config/output.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "table/sequence/window_mean.h"
+#include "table/sequence/windows.h"
 #include "train/run/checkpoint.h"
 
 enum { COUNTERS = 6 };

@@ -26,11 +26,10 @@ static struct answers_kept make_classes(struct tally *t)
             sum += p[c] = uniform(i, 1 + c) + (c == (uint32_t)label ? 0.4 : 0);
         for (uint32_t c = 0; c < 3; c++)
             p[c] /= sum;
-        struct scores s = {.task = TASK_MULTICLASS, .rows = 1, .classes = 3, .probability = p,
-                           .label = &label, .weight = &weight};
-        answers_keep(&k, &s, &bad);
-        if (!bad)
-            tally_add(t, &s);
+        struct scores s = {.task = TASK_MULTICLASS, .rows = 1, .bad = &bad, .classes = 3,
+                           .probability = p, .label = &label, .weight = &weight};
+        answers_keep(&k, &s);
+        tally_add(t, &s);
     }
     return k;
 }
@@ -88,7 +87,8 @@ static void check_residuals(void)
         double target = i, value = target + ((double)(i % 5) - 2) / 2;
         float weight = 1;
         answers_keep(&k, &(struct scores){.task = TASK_REGRESSION, .rows = 1, .value = &value,
-                                          .target = &target, .weight = &weight}, &bad);
+                                          .target = &target, .weight = &weight,
+                                          .bad = &bad});
     }
     struct residuals r;
     residuals_of(&k, &r);

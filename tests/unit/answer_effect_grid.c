@@ -28,12 +28,12 @@ static void test_few(void)
     ok(g.points[0].at == 1 && g.points[1].at == 2 && g.points[2].at == 3, "values ascend");
     ok(g.points[2].rows == 3 && g.points[2].weight == 7 && g.points[2].row == 0,
        "a value's rows, weight and first row");
-    ok(g.points[3].kind == GRID_MISSING && g.points[3].rows == 1 && g.points[3].row == 2,
+    ok(g.points[3].kind == EFFECT_MISSING && g.points[3].rows == 1 && g.points[3].row == 2,
        "the missing cell is last");
     grid_free(&g);
     number(0, (double)NAN, 1);
     grid_numbers(&g, cells, 1);
-    ok(g.count == 1 && g.points[0].kind == GRID_MISSING, "a column without a value");
+    ok(g.count == 1 && g.points[0].kind == EFFECT_MISSING, "a column without a value");
     grid_free(&g);
 }
 
@@ -83,15 +83,15 @@ static void test_texts(void)
     ok(g.points[0].rows == 5 && g.points[0].row == 10 && g.points[4].rows == 4,
        "from the largest down, of equal ones the first by bytes");
     const struct grid_point *others = &g.points[GRID_TEXTS_MOST];
-    ok(others->kind == GRID_OTHER && others->rows == 6 && others->weight == 6 &&
+    ok(others->kind == EFFECT_OTHER && others->rows == 6 && others->weight == 6 &&
            others->others[0] != others->others[5],
        "the others are five categories of one and two rows");
-    ok(g.points[GRID_TEXTS_MOST + 1].kind == GRID_MISSING, "the missing cell is last");
+    ok(g.points[GRID_TEXTS_MOST + 1].kind == EFFECT_MISSING, "the missing cell is last");
     grid_free(&g);
     for (uint32_t i = 0; i < 16; i++)
         cells[i] = (struct grid_cell){.text = names[i], .length = 3, .weight = 1, .row = i};
     grid_texts(&g, cells, 16);
-    ok(g.count == 16 && g.points[15].kind == GRID_VALUE, "a single one is shown by itself");
+    ok(g.count == 16 && g.points[15].kind == EFFECT_VALUE, "a single one is shown by itself");
     grid_free(&g);
 }
 
@@ -103,7 +103,7 @@ static void test_light(void)
         number(i, (double)i, i + 2 < MOST ? 1 : 1e-20);
     number(MOST - 1, (double)NAN, 1);
     grid_numbers(&g, cells, MOST);
-    ok(g.count == GRID_NUMBERS_MOST + 1 && g.points[GRID_NUMBERS_MOST].kind == GRID_MISSING,
+    ok(g.count == GRID_NUMBERS_MOST + 1 && g.points[GRID_NUMBERS_MOST].kind == EFFECT_MISSING,
        "20 bins and the missing cell");
     grid_free(&g);
 }

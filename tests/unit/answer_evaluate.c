@@ -205,12 +205,12 @@ static void models(void)
         return;
     char *inputs[] = {t.data};
     char *gate_texts[] = {"auc>=0.5", "logloss<=0.0001"};
-    struct evaluate_request q = {.model = t.model,
-                                 .inputs = inputs,
-                                 .input_count = 1,
+    struct evaluate_request q = {.rows.model = t.model,
+                                 .rows.inputs = inputs,
+                                 .rows.input_count = 1,
                                  .require = gate_texts,
                                  .require_count = 2,
-                                 .overrides = tiny_overrides};
+                                 .rows.overrides = tiny_overrides};
     struct evaluate_result r;
     ok(evaluate_run(&q, &r, &e), "evaluate: %s", e.what);
     is_int(r.rows, TINY_ROWS, "all rows are measured");
@@ -219,7 +219,7 @@ static void models(void)
     ok(r.gate_count == 2 && r.gates[0].pass && !r.gates[1].pass && !r.passed,
        "one gate is met, one is not");
     struct json_out out = {0};
-    evaluate_write(&q, &r, &out);
+    evaluate_write(&r, &out);
     struct json_doc *doc = json_parse(out.text.data, out.text.length, "summary", &e);
     if (ok(doc != NULL, "the summary is JSON: %s", e.what)) {
         const struct json *root = json_root(doc);
@@ -261,7 +261,8 @@ static void models(void)
     evaluate_release(&r);
 
     q = (struct evaluate_request){
-        .model = t.model, .inputs = inputs, .input_count = 1, .overrides = tiny_overrides};
+        .rows = {
+            .model = t.model, .inputs = inputs, .input_count = 1, .overrides = tiny_overrides}};
     char *bad = tiny_file(&t, "unseen.csv", "id,x,color,y\n1,0.5,red,yes\n2,0.5,red,perhaps\n");
     inputs[0] = bad;
     err_clear(&e);
@@ -293,7 +294,8 @@ static void regression(void)
         return;
     char *inputs[] = {t.data};
     struct evaluate_request q = {
-        .model = t.model, .inputs = inputs, .input_count = 1, .overrides = tiny_overrides};
+        .rows = {
+            .model = t.model, .inputs = inputs, .input_count = 1, .overrides = tiny_overrides}};
     struct evaluate_result r;
     ok(evaluate_run(&q, &r, &e), "evaluate: %s", e.what);
     ok(metrics_get(&r.metrics, "r2") > 0.5, "the model has learned: r2 %.4f",

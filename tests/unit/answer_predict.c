@@ -18,10 +18,10 @@ static char *predict(struct predict_request q)
     char *out = tiny_path(&tiny, "out.csv");
     struct predict_result r;
     unlink(out);
-    if (!q.model)
-        q.model = tiny.model;
-    if (!q.overrides.backend)
-        q.overrides = tiny_overrides;
+    if (!q.rows.model)
+        q.rows.model = tiny.model;
+    if (!q.rows.overrides.backend)
+        q.rows.overrides = tiny_overrides;
     q.output = out;
     err_clear(&why);
     bool good = predict_run(&q, &r, &why);
@@ -38,8 +38,8 @@ static char *predict_text(const char *content, struct predict_request q)
 {
     char *path = tiny_file(&tiny, "in.csv", content);
     char *inputs[] = {path};
-    q.inputs = inputs;
-    q.input_count = 1;
+    q.rows.inputs = inputs;
+    q.rows.input_count = 1;
     char *text = predict(q);
     mem_free(path);
     return text;
@@ -60,7 +60,7 @@ static const char *body(const char *text)
     return end ? end + 1 : text + strlen(text);
 }
 
-static const struct predict_request plain = {.max_bad_rows = -1};
+static const struct predict_request plain = {.rows.max_bad_rows = -1};
 
 /* --- the answer to a row depends on that row alone --- */
 
@@ -97,8 +97,8 @@ static void same_bytes(void)
     static const int64_t batches[] = {1, 7, 64, 4096};
     for (size_t i = 0; i < 4; i++) {
         struct predict_request q = plain;
-        q.overrides = tiny_overrides;
-        q.overrides.batch_size = batches[i];
+        q.rows.overrides = tiny_overrides;
+        q.rows.overrides.batch_size = batches[i];
         char *other = predict_text(data.data, q);
         ok(strcmp(whole, other) == 0, "batches of %lld give the same bytes", (long long)batches[i]);
         mem_free(other);
@@ -116,8 +116,8 @@ static void same_bytes(void)
          *two = tiny_file(&tiny, "part.csv", "id,x,color,y\n7,0.5,red,\n");
     char *inputs[] = {one, two};
     struct predict_request q = plain;
-    q.inputs = inputs;
-    q.input_count = 2;
+    q.rows.inputs = inputs;
+    q.rows.input_count = 2;
     char *other = predict(q);
     size_t length = strlen(whole);
     ok(strncmp(whole, other, length) == 0 && strncmp(other + length, "7,", 2) == 0,
@@ -149,20 +149,20 @@ static void columns(void)
     mem_free(got);
 
     struct predict_request q = plain;
-    q.no_header = true;
-    q.columns = "id,x,color";
+    q.rows.no_header = true;
+    q.rows.columns = "id,x,color";
     got = predict_text("1,0.5,red\n2,,green\n", q);
     is_string(got, body(want), "--no-header with --columns");
     mem_free(got);
-    q.columns = "id,x,color,more";
+    q.rows.columns = "id,x,color,more";
     got = predict_text("1,0.5,red\n", q);
     ok(why.id == ERR_FILE_WIDTH, "as many names as columns: %s", why.what);
     mem_free(got);
-    q.columns = "id,x,x";
+    q.rows.columns = "id,x,x";
     got = predict_text("1,0.5,red\n", q);
     ok(err_exit(&why) == EXIT_USAGE, "a name that stands twice: %s", why.what);
     mem_free(got);
-    q.columns = NULL;
+    q.rows.columns = NULL;
     got = predict_text("1,0.5,red\n", q);
     ok(err_exit(&why) == EXIT_DATA && strstr(why.help, "--columns"),
        "D08: no header and no names: %s", why.help);
@@ -184,16 +184,16 @@ static void unknown_categories(void)
     char *path = tiny_file(&tiny, "in.csv", "id,x,color\n1,0.5,mauve\n2,0.5,ochre\n3,99,red\n");
     char *inputs[] = {path}, *out = tiny_path(&tiny, "out.csv");
     struct predict_request q = plain;
-    q.model = tiny.model;
-    q.inputs = inputs;
-    q.input_count = 1;
+    q.rows.model = tiny.model;
+    q.rows.inputs = inputs;
+    q.rows.input_count = 1;
     q.output = out;
-    q.overrides = tiny_overrides;
+    q.rows.overrides = tiny_overrides;
     struct predict_result r;
     struct json_out json = {0};
     struct err e = {0};
     if (ok(predict_run(&q, &r, &e), "unseen categories are answered: %s", e.what)) {
-        predict_write(&q, &r, &json);
+        predict_write(&r, &json);
         struct json_doc *doc = json_parse(json.text.data, json.text.length, "summary", &e);
         if (ok(doc != NULL, "the summary is JSON: %s", e.what)) {
             const struct json *root = json_root(doc);
@@ -239,7 +239,7 @@ static void passthrough(void)
     mem_free(got);
 
     q.passthrough = "note";
-    q.tsv = true;
+    q.rows.tsv = true;
     got = predict_text("id\tx\tcolor\tnote\n1\t0.5\tred\tsay \"hi\", then\n", q);
     ok(strncmp(got, "id\tnote\tprediction\t", 19) == 0 && strstr(got, "\n1\tsay \"hi\", then\t"),
        "tsv has tabs and no quotes: %s", got);
@@ -261,7 +261,7 @@ static void bad_rows(void)
     mem_free(got);
 
     struct predict_request q = plain;
-    q.on_bad_row = BAD_ROW_SKIP;
+    q.rows.on_bad_row = BAD_ROW_SKIP;
     got = predict_text(input, q);
     is_int(lines_of(got), 3, "skip leaves them out");
     is_int(last.rows, 6, "all records are counted");
@@ -269,9 +269,9 @@ static void bad_rows(void)
     ok(strstr(got, "\n1,") && strstr(got, "\n6,"), "the good ones are answered");
     mem_free(got);
 
-    q.on_bad_row = BAD_ROW_NULL;
+    q.rows.on_bad_row = BAD_ROW_NULL;
     char *rejects = tiny_path(&tiny, "bad.csv");
-    q.rejects = rejects;
+    q.rows.rejects = rejects;
     got = predict_text(input, q);
     is_int(lines_of(got), 7, "null keeps their places");
     ok(strstr(got, "\n2,,,\n3,,,\n,,,\n,,,\n6,") != NULL,
@@ -291,12 +291,12 @@ static void bad_rows(void)
     unlink(rejects);
     q.null_text = NULL;
 
-    q.max_bad_rows = 4;
+    q.rows.max_bad_rows = 4;
     got = predict_text(input, q);
     is_int(lines_of(got), 7, "as many bad rows as allowed");
     mem_free(got);
     unlink(rejects);
-    q.max_bad_rows = 3;
+    q.rows.max_bad_rows = 3;
     got = predict_text(input, q);
     ok(why.id == ERR_BAD_ROWS && err_exit(&why) == EXIT_DATA, "one more: %s", why.what);
     list = tiny_read(rejects);
@@ -316,7 +316,7 @@ static void bad_rows(void)
         text_put(&mixed, i % 3 ? "9,oops,red,no\n" : i % 2 ? "9,0.5,\"re\"d,no\n" : "9\n");
     }
     q = plain;
-    q.on_bad_row = BAD_ROW_SKIP;
+    q.rows.on_bad_row = BAD_ROW_SKIP;
     got = predict_text(mixed.data, q);
     is_int(last.bad_rows, 300, "bad rows among many");
     char *want = predict_text(good.data, q);
@@ -332,12 +332,12 @@ static void bad_rows(void)
 static void outputs(void)
 {
     char *inputs[] = {tiny.data};
-    struct predict_request q = {.model = tiny.model,
-                                .inputs = inputs,
-                                .input_count = 1,
-                                .max_bad_rows = -1,
+    struct predict_request q = {.rows.model = tiny.model,
+                                .rows.inputs = inputs,
+                                .rows.input_count = 1,
+                                .rows.max_bad_rows = -1,
                                 .output = tiny.data,
-                                .overrides = tiny_overrides};
+                                .rows.overrides = tiny_overrides};
     struct predict_result r;
     struct err e = {0};
     ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_USAGE, "L06: the output is an input: %s",
@@ -355,13 +355,13 @@ static void outputs(void)
     predict_release(&r);
     char *out = tiny_path(&tiny, "out.csv");
     q.output = out;
-    q.model = tiny.data;
+    q.rows.model = tiny.data;
     err_clear(&e);
     ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_FORMAT, "M01: the model is no model: %s",
        e.what);
     predict_release(&r);
     inputs[0] = "/nowhere.csv";
-    q.model = tiny.model;
+    q.rows.model = tiny.model;
     err_clear(&e);
     ok(!predict_run(&q, &r, &e) && err_exit(&e) == EXIT_NOINPUT, "C27: no such input: %s", e.what);
     predict_release(&r);

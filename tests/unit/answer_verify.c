@@ -74,8 +74,9 @@ static void golden_rows(const struct tiny *t)
 static char *answers_of(const struct tiny *t, const char *model)
 {
     char *out = tiny_path(t, "in.csv"), *inputs[] = {t->data};
-    struct predict_request q = {.model = model, .inputs = inputs, .input_count = 1, .output = out,
-                                .max_bad_rows = -1, .overrides = tiny_overrides};
+    struct predict_request q = {.rows = {.model = model, .inputs = inputs, .input_count = 1,
+                                         .max_bad_rows = -1, .overrides = tiny_overrides},
+                                .output = out};
     struct predict_result r;
     struct err e = {0};
     ok(predict_run(&q, &r, &e), "answered: %s", e.what);
@@ -149,8 +150,8 @@ static void two_members(const struct tiny *t)
     ok(off <= 1e-8 * (size > 1 ? size : 1) && off_mean(a, a, b) > 1e-3,
        "answers are the weighted mean of those of the members: off by %.3g", off);
     char *inputs[] = {t->data};
-    struct evaluate_request q = {.model = path, .inputs = inputs, .input_count = 1,
-                                 .better_than = t->model, .overrides = tiny_overrides};
+    struct evaluate_request q = {.rows.model = path, .rows.inputs = inputs, .rows.input_count = 1,
+                                 .better_than = t->model, .rows.overrides = tiny_overrides};
     struct evaluate_result r;
     ok(evaluate_run(&q, &r, &e) && r.rows == TINY_ROWS && r.gate_count == 1,
        "both are measured: %s", e.what);
@@ -300,19 +301,19 @@ static void overflow(const struct tiny *t)
 {
     char *path = changed(t, 0, (real)1e30, 0), *out = tiny_path(t, "in.csv");
     char *inputs[] = {t->data};
-    struct predict_request q = {.model = path,
-                                .inputs = inputs,
-                                .input_count = 1,
+    struct predict_request q = {.rows.model = path,
+                                .rows.inputs = inputs,
+                                .rows.input_count = 1,
                                 .output = out,
-                                .max_bad_rows = -1,
-                                .overrides = tiny_overrides};
+                                .rows.max_bad_rows = -1,
+                                .rows.overrides = tiny_overrides};
     struct predict_result r;
     struct err e = {0};
     ok(!predict_run(&q, &r, &e) && e.id == ERR_ANSWER_FINITE && e.line > 1,
        "an answer that overflows: %s", e.what);
     predict_release(&r);
     err_clear(&e);
-    q.on_bad_row = BAD_ROW_NULL;
+    q.rows.on_bad_row = BAD_ROW_NULL;
     unsigned before = log_warnings();
     ok(predict_run(&q, &r, &e) && r.rows == TINY_ROWS && r.bad_rows > 0,
        "is a bad row like others: %llu of them", (unsigned long long)r.bad_rows);
@@ -330,11 +331,11 @@ static void strangers(const struct tiny *t)
     if (!ok(tiny_open(&other, TASK_MULTICLASS, &e), "another model: %s", e.what))
         return;
     char *inputs[] = {t->data};
-    struct evaluate_request q = {.model = t->model,
-                                 .inputs = inputs,
-                                 .input_count = 1,
+    struct evaluate_request q = {.rows.model = t->model,
+                                 .rows.inputs = inputs,
+                                 .rows.input_count = 1,
                                  .better_than = other.model,
-                                 .overrides = tiny_overrides};
+                                 .rows.overrides = tiny_overrides};
     struct evaluate_result r;
     ok(!evaluate_run(&q, &r, &e) && e.id == ERR_MODELS_DIFFER, "models of two tasks: %s", e.what);
     evaluate_release(&r);
@@ -352,13 +353,13 @@ static void tab_in_label(void)
     char *out = tiny_path(&t, "out.csv"),
          *path = tiny_file(&t, "in.csv", "id\tx\tcolor\n1\t0.5\tred\n");
     char *inputs[] = {path};
-    struct predict_request q = {.model = t.model,
-                                .inputs = inputs,
-                                .input_count = 1,
+    struct predict_request q = {.rows.model = t.model,
+                                .rows.inputs = inputs,
+                                .rows.input_count = 1,
                                 .output = out,
-                                .max_bad_rows = -1,
-                                .tsv = true,
-                                .overrides = tiny_overrides};
+                                .rows.max_bad_rows = -1,
+                                .rows.tsv = true,
+                                .rows.overrides = tiny_overrides};
     struct predict_result r;
     ok(!predict_run(&q, &r, &e) && e.id == ERR_LABEL_TEXT && !file_exists(out),
        "cannot be a tsv: %s", e.what);

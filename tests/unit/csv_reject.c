@@ -17,13 +17,13 @@ static void test_rows(void)
     if (!ok(r, "opened: %s", e.what))
         return;
     err_at(&why, ERR_CSV_NUMBER, "in.csv", 17, 5, "column \"age\": \"x\" is not a number");
-    ok(reject_add(r, &why, "age", "1,x,\"a\"", 7, 0, "in.csv", &e), "a row");
+    ok(reject_add(r, &why, "age", "1,x,\"a\"", 7, "in.csv", &e), "a row");
     err_clear(&why);
     err_at(&why, ERR_CSV_RAGGED, "in.csv", 18, 0, "line 18 has 2 fields");
-    ok(reject_add(r, &why, NULL, "1\r\n2", 4, 0, "in.csv", &e), "one that belongs to no column");
-    ok(reject_add(r, &why, "a,b", " blank", 6, 0, "in.csv", &e), "blanks at the ends are kept");
-    ok(reject_add(r, &why, "", "", 0, 0, "in.csv", &e), "nothing at all");
-    ok(reject_add(r, &why, "\xff", "a\0b\xfe", 4, 0, "in.csv", &e), "any bytes");
+    ok(reject_add(r, &why, NULL, "1\r\n2", 4, "in.csv", &e), "one that belongs to no column");
+    ok(reject_add(r, &why, "a,b", " blank", 6, "in.csv", &e), "blanks at the ends are kept");
+    ok(reject_add(r, &why, "", "", 0, "in.csv", &e), "nothing at all");
+    ok(reject_add(r, &why, "\xff", "a\0b\xfe", 4, "in.csv", &e), "any bytes");
     ok(scratch_count() == 1, "written aside");
     ok(reject_commit(r, &e), "committed: %s", e.what);
     static const char want[] =
@@ -34,38 +34,6 @@ static void test_rows(void)
         "18,0,,E1206,line 18 has 2 fields,\n"
         "18,0,\xff,E1206,line 18 has 2 fields,a\0b\xfe\n";
     ok(scratch_holds("rows.csv", want, sizeof want - 1), "the rows as RFC 4180 writes them");
-}
-
-/* Rows that wait are written in the order of their lines; those of one line as they came. */
-static void test_order(void)
-{
-    struct err e = {0}, why = {0};
-    struct reject *r = reject_open(scratch("order.csv"), false, &e);
-    if (!ok(r, "opened: %s", e.what))
-        return;
-    static const int64_t lines[] = {9, 3, 9, 5};
-    static const char raw[] = "abcd";
-    reject_hold(r);
-    for (int i = 0; i < 4; i++) {
-        err_at(&why, ERR_CSV_RAGGED, "in.csv", lines[i], 0, "no");
-        reject_add(r, &why, NULL, raw + i, 1, 0, "in.csv", &e);
-        err_clear(&why);
-    }
-    ok(reject_release(r, &e), "released");
-    err_at(&why, ERR_CSV_RAGGED, "in.csv", 1, 0, "no");
-    ok(reject_add(r, &why, NULL, "e", 1, 0, "in.csv", &e), "the next file's row follows them");
-    ok(reject_prepare(r, &e) && reject_commit(r, &e), "committed: %s", e.what);
-    holds("order.csv", "line,column,name,id,reason,raw\n3,0,,E1206,no,b\n5,0,,E1206,no,d\n"
-                       "9,0,,E1206,no,a\n9,0,,E1206,no,c\n1,0,,E1206,no,e\n");
-    r = reject_open(scratch("order.csv"), false, &e);
-    reject_hold(r);
-    reject_add(r, &why, NULL, "f", 1, 0, "in.csv", &e);
-    reject_abort(r);
-    r = reject_open(scratch("order.csv"), false, &e);
-    reject_hold(r);
-    reject_add(r, &why, NULL, "f", 1, 0, "in.csv", &e);
-    ok(reject_prepare(r, &e) && reject_commit(r, &e), "rows that still wait are written");
-    holds("order.csv", "line,column,name,id,reason,raw\n1,0,,E1206,no,f\n");
 }
 
 /* A raw row of any length, and the file that it is of where there are several. */
@@ -81,7 +49,7 @@ static void test_long(void)
     if (!ok(r, "opened: %s", e.what))
         return;
     err_at(&why, ERR_CSV_RAGGED, "in.csv", 3, 0, "no");
-    ok(reject_add(r, &why, NULL, raw, LENGTH, 0, "a,b.csv", &e) && reject_commit(r, &e),
+    ok(reject_add(r, &why, NULL, raw, LENGTH, "a,b.csv", &e) && reject_commit(r, &e),
        "a long row");
     text_put(&want, "line,column,name,id,reason,raw,file\n3,0,,E1206,no,");
     text_add(&want, raw, LENGTH);
@@ -104,7 +72,7 @@ static void test_cut(void)
         memcpy(raw + REJECT_RAW - (strlen(ends[i]) - 1), ends[i], strlen(ends[i]));
         struct reject *r = reject_open(scratch("cut.csv"), false, &e);
         err_at(&why, ERR_CSV_LIMIT, "in.csv", 3, 0, "no");
-        ok(r && reject_add(r, &why, NULL, raw, REJECT_RAW + 1, 0, "in.csv", &e) &&
+        ok(r && reject_add(r, &why, NULL, raw, REJECT_RAW + 1, "in.csv", &e) &&
                reject_commit(r, &e),
            "a row beyond the limit: %s", e.what);
         text_printf(&want,
@@ -121,7 +89,7 @@ static void test_cut(void)
     struct err e = {0}, why = {0};
     struct reject *r = reject_open(scratch("cut.csv"), false, &e);
     err_at(&why, ERR_CSV_LIMIT, "in.csv", 3, 0, "no");
-    ok(r && reject_add(r, &why, NULL, raw, REJECT_RAW + 1, 0, "in.csv", &e) && reject_commit(r, &e),
+    ok(r && reject_add(r, &why, NULL, raw, REJECT_RAW + 1, "in.csv", &e) && reject_commit(r, &e),
        "bytes of no character: %s", e.what);
     struct text want = {0};
     text_printf(&want, "line,column,name,id,reason,raw\n3,0,,E%d,no (raw: its first %zu bytes),",
@@ -154,7 +122,6 @@ int main(void)
 {
     scratch_make();
     test_rows();
-    test_order();
     test_long();
     test_cut();
     test_ends();

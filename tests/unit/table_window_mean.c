@@ -1,5 +1,5 @@
 /* table_window_mean.c - the mean of overlapping windows: in double, by member and line. */
-#include "table/sequence/window_mean.h"
+#include "table/sequence/windows.h"
 #include "tap.h"
 
 static void members(void)

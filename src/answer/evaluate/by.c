@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/sort.h"
@@ -35,8 +34,8 @@ void by_free(struct by *b)
 
 static uint32_t cell_named(const struct stream *t, const char *name, size_t length)
 {
-    for (uint32_t i = 0; i < t->name_count; i++)
-        if (strlen(t->names[i]) == length && memcmp(t->names[i], name, length) == 0)
+    for (uint32_t i = 0; i < t->in.name_count; i++)
+        if (strlen(t->in.names[i]) == length && memcmp(t->in.names[i], name, length) == 0)
             return i;
     return UINT32_MAX;
 }
@@ -60,7 +59,7 @@ static bool find_cell(struct by *b, const struct stream *t, uint32_t *cell, stru
     b->found = true;
     if (*cell != UINT32_MAX)
         return true;
-    const char *near = text_nearest(b->column, t->names, t->name_count);
+    const char *near = text_nearest(b->column, t->in.names, t->in.name_count);
     err_set(e, ERR_OPTION_VALUE, "--by: the data has no column \"%s\"", text_quote_z(b->column));
     double number;
     err_expected(e, "COLUMN, or COLUMN:BINS with 2 to %d bins%s", BY_GROUPS,
@@ -75,7 +74,7 @@ static double value_of(struct by *b, const struct stream *t, uint32_t cell,
                        const struct csv_cell *c)
 {
     const struct schema *s = t->schema;
-    const uint32_t column = t->binding.column_of[cell];
+    const uint32_t column = t->in.binding.column_of[cell];
     double value = (double)NAN;
     char text[CELL_MOST];
     if (cell_is_missing(s, column, c->text, c->length))
@@ -123,7 +122,7 @@ bool by_add(struct by *b, const struct stream *t, const struct stream_group *g, 
         if (b->bins)
             b->value[row] = c ? value_of(b, t, cell, c) : (double)NAN;
         else if (c && !g->bad[i] &&
-                 !cell_is_missing(t->schema, t->binding.column_of[cell], c->text, c->length))
+                 !cell_is_missing(t->schema, t->in.binding.column_of[cell], c->text, c->length))
             b->text[row] = vocab_add(b->texts, c->text, c->length);
     }
     return true;
@@ -131,20 +130,9 @@ bool by_add(struct by *b, const struct stream *t, const struct stream_group *g, 
 
 /* --- groups --- */
 
-static bool counts(const struct answers_kept *k, uint64_t row)
-{
-    return k->classes ? k->label[row] >= 0 : !isnan(k->target[row]);
-}
-
 static void put_value(const struct by *b, double value, struct text *out)
 {
-    const time_t at = (time_t)value;
-    struct tm tm;
-    char date[32];
-    if (b->dates && gmtime_r(&at, &tm) &&
-        strftime(date, sizeof date, tm.tm_hour || tm.tm_min ? "%Y-%m-%dT%H:%M" : "%Y-%m-%d", &tm))
-        text_put(out, date);
-    else
+    if (!b->dates || !date_put(value, out))
         text_put(out, text_figure(value, 6));
 }
 
@@ -156,7 +144,7 @@ static bool cut_bins(struct by *b, const struct answers_kept *k)
     uint64_t n = 0, begin = 0;
     uint32_t count = 0;
     for (uint64_t i = 0; i < b->rows; i++)
-        if (counts(k, i) && !isnan(b->value[i]))
+        if (answers_counts(k, i) && !isnan(b->value[i]))
             sorted[n++] = b->value[i];
     sort_doubles(sorted, n);
     for (uint32_t i = 0; i < b->bins && begin < n; i++) {
@@ -182,7 +170,7 @@ static bool cut_bins(struct by *b, const struct answers_kept *k)
         text_free(&name);
     }
     for (uint64_t i = 0; i < b->rows; i++)
-        for (uint32_t g = 0; g < count && counts(k, i); g++)
+        for (uint32_t g = 0; g < count && answers_counts(k, i); g++)
             if (b->value[i] >= low[g] && b->value[i] <= high[g])
                 b->text[i] = g;
     mem_free(sorted);
@@ -226,7 +214,7 @@ static uint32_t *choose_groups(struct by *b, const struct answers_kept *k)
     for (uint32_t i = 0; i <= texts; i++)
         sizes[i].text = i;
     for (uint64_t i = 0; i < b->rows; i++)
-        if (counts(k, i))
+        if (answers_counts(k, i))
             sizes[b->text[i] == NO_TEXT ? texts : b->text[i]].rows++;
     sort_stable(sizes, texts + 1, sizeof *sizes, by_size, NULL);
     while (met <= texts && sizes[met].rows)
@@ -262,7 +250,7 @@ static void order_rows(const struct by *b, const struct answers_kept *k, const u
         begin[g + 1] = begin[g] + b->groups[g].rows;
     }
     for (uint64_t i = 0; i < b->rows; i++)
-        if (counts(k, i))
+        if (answers_counts(k, i))
             order[next[of_text[b->text[i] == NO_TEXT ? texts : b->text[i]]]++] = i;
     mem_free(next);
 }
@@ -270,25 +258,14 @@ static void order_rows(const struct by *b, const struct answers_kept *k, const u
 static void measure_group(struct by_group *g, const struct answers_kept *k,
                           const struct tally *like, const uint64_t *order)
 {
-    const uint32_t width = answers_width(k);
     struct tally *t = tally_new(like->task, like->classes, TALLY_ALL);
     t->decision = like->decision;
     if (criterion_is_metric(&like->criterion)) /* else it judges by what is not kept */
         tally_judge_by(t, &like->criterion);
     t->conformal = like->conformal;
     for (uint64_t i = 0; i < g->rows; i++) {
-        const uint64_t row = order[i];
-        tally_add(t, &(struct scores){.task = k->task,
-                                      .rows = 1,
-                                      .classes = k->classes,
-                                      .probability = k->score + row * width,
-                                      .value = k->score + row * width,
-                                      .label = k->label + row,
-                                      .target = k->target + row,
-                                      .low = k->low ? k->low + row : NULL,
-                                      .high = k->high ? k->high + row : NULL,
-                                      .group = k->group ? k->group + row : NULL,
-                                      .weight = k->weight + row});
+        const struct scores one = answers_scores(k, order[i], 1);
+        tally_add(t, &one);
     }
     metrics_of(t, &g->metrics);
     metrics_intervals(t, &g->metrics);

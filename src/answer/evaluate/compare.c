@@ -17,7 +17,7 @@
 #define BLOCK 256u                      /* rows that go into a tally at a time */
 #define Z 1.959963984540054
 
-void answers_keep(struct answers_kept *k, const struct scores *s, const bool *bad)
+void answers_keep(struct answers_kept *k, const struct scores *s)
 {
     const uint32_t width = answers_width(k);
     if (k->rows + s->rows > k->room) {
@@ -33,7 +33,7 @@ void answers_keep(struct answers_kept *k, const struct scores *s, const bool *ba
     }
     for (uint64_t i = 0; i < s->rows; i++) {
         const uint64_t at = k->rows++;
-        bool good = bad && !bad[i];
+        const bool good = !s->bad || !s->bad[i];
         k->label[at] = good && k->classes ? s->label[i] : -1;
         k->target[at] = good && !k->classes ? s->target[i] : (double)NAN;
         k->weight[at] = good ? s->weight[i] : 0;
@@ -49,6 +49,22 @@ void answers_keep(struct answers_kept *k, const struct scores *s, const bool *ba
                                        : s->probability + i * width,
                    width * sizeof *k->score);
     }
+}
+
+struct scores answers_scores(const struct answers_kept *k, uint64_t from, uint64_t rows)
+{
+    const double *score = k->score + from * answers_width(k);
+    return (struct scores){.task = k->task,
+                           .rows = rows,
+                           .classes = k->classes,
+                           .probability = score,
+                           .value = score,
+                           .label = k->label + from,
+                           .target = k->target + from,
+                           .low = k->low + from,
+                           .high = k->high + from,
+                           .group = k->group ? k->group + from : NULL,
+                           .weight = k->weight + from};
 }
 
 void answers_free(struct answers_kept *k)
@@ -69,11 +85,6 @@ struct drawing {
     double *advantage; /* [draws] */
 };
 
-static bool counts(const struct answers_kept *k, uint64_t row)
-{
-    return k->classes ? k->label[row] >= 0 : !isnan(k->target[row]);
-}
-
 /* The number of draws of a row, or of a group with this key: Poisson's distribution of mean 1. */
 static float times_drawn(uint32_t draw, uint64_t row)
 {
@@ -90,37 +101,26 @@ static float times_drawn(uint32_t draw, uint64_t row)
 /* The metric of k's answers; draw 0: on the rows without resampling. */
 static double value_of(const struct drawing *d, const struct answers_kept *k, uint32_t draw)
 {
-    const uint32_t width = answers_width(k);
     struct tally *t = tally_new(k->task, k->classes, d->metric->needs);
     float weight[BLOCK];
+    bool bad[BLOCK];
     t->decision = k->decision;
     t->conformal = k->conformal;
     tally_judge_by(t, &d->a->criterion);
     for (uint64_t from = 0; from < k->rows; from += BLOCK) {
-        uint64_t rows = k->rows - from < BLOCK ? k->rows - from : BLOCK;
+        const uint64_t rows = k->rows - from < BLOCK ? k->rows - from : BLOCK;
         for (uint64_t i = 0; i < rows; i++) {
-            bool both = counts(d->a, from + i) && counts(d->b, from + i);
+            const bool both = answers_counts(d->a, from + i) && answers_counts(d->b, from + i);
             weight[i] = both ? d->a->weight[from + i] : 0;
             if (draw && both)
                 weight[i] *= times_drawn(draw, d->a->group ? d->a->group[from + i] : from + i);
+            bad[i] = !(weight[i] > 0);
         }
-        for (uint64_t i = 0; i < rows; i++) /* in runs of rows with a weight */
-            if (weight[i] > 0) {
-                uint64_t end = i + 1;
-                while (end < rows && weight[end] > 0)
-                    end++;
-                tally_add(t, &(struct scores){.task = k->task,
-                                              .rows = end - i,
-                                              .classes = k->classes,
-                                              .probability = k->score + (from + i) * width,
-                                              .value = k->score + (from + i) * width,
-                                              .label = k->label + from + i,
-                                              .target = k->target + from + i,
-                                              .low = k->low + from + i,
-                                              .high = k->high + from + i,
-                                              .weight = weight + i});
-                i = end;
-            }
+        struct scores s = answers_scores(k, from, rows);
+        s.group = NULL;
+        s.weight = weight;
+        s.bad = bad;
+        tally_add(t, &s);
     }
     double value = t->weight > 0 ? d->metric->value(t) : (double)NAN;
     tally_free(t);
@@ -148,7 +148,7 @@ static double groups_of(const struct drawing *d)
     struct vocab *keys = vocab_new();
     double *sum = mem_zero(k->rows + 1, sizeof *sum), all = 0, squares = 0;
     for (uint64_t i = 0; k->group && i < k->rows; i++)
-        if (counts(d->a, i) && counts(d->b, i))
+        if (answers_counts(d->a, i) && answers_counts(d->b, i))
             sum[vocab_add(keys, (const char *)&k->group[i], sizeof *k->group)] +=
                 (double)k->weight[i];
     for (uint32_t g = 0; g < vocab_count(keys); g++) {

@@ -4,6 +4,8 @@
 #ifndef DNN_ANSWER_COMPARE_H
 #define DNN_ANSWER_COMPARE_H
 
+#include <math.h>
+
 #include "measure/metric.h"
 
 #define COMPARE_SEED 20260101u
@@ -30,14 +32,21 @@ static inline uint32_t answers_width(const struct answers_kept *k)
 {
     return k->classes ? k->classes : criterion_values(&k->criterion);
 }
+/* False: the row has no target, or cannot be read. */
+static inline bool answers_counts(const struct answers_kept *k, uint64_t row)
+{
+    return k->classes ? k->label[row] >= 0 : !isnan(k->target[row]);
+}
 /* Regression: the value of a row, of several quantiles the middle one. */
 static inline double answers_value(const struct answers_kept *k, uint64_t row)
 {
     const uint32_t width = answers_width(k);
     return k->score[row * width + (width > 1 ? loss_middle(k->criterion.loss.q, width) : 0)];
 }
-/* Adds s->rows rows. bad: [s->rows], the rows without an answer; NULL: all of them. */
-void answers_keep(struct answers_kept *k, const struct scores *s, const bool *bad);
+/* Adds s->rows rows. */
+void answers_keep(struct answers_kept *k, const struct scores *s);
+/* Rows from .. from + rows - 1. */
+struct scores answers_scores(const struct answers_kept *k, uint64_t from, uint64_t rows);
 void answers_free(struct answers_kept *k);
 
 struct comparison {

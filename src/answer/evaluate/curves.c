@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "measure/probability.h"
 #include "measure/rank.h"
+#include "model/conformal.h"
 
 #define APART 0.004 /* of a chart's side: points that are nearer look the same */
 #define CENTRAL 0.99
@@ -138,9 +139,24 @@ struct histogram histogram_of_values(const double *values, uint64_t count, doubl
 
 /* --- residuals --- */
 
-static bool has_target(const struct answers_kept *k, uint64_t i)
+/* The rows with a target, by their answer; mem_free. */
+static uint32_t *rows_by_answer(const struct answers_kept *k, uint64_t *count)
 {
-    return !isnan(k->target[i]);
+    float *answers = mem_alloc(k->rows + 1, sizeof *answers);
+    uint32_t *order = mem_alloc(k->rows + 1, sizeof *order);
+    uint32_t *rows = mem_alloc(k->rows + 1, sizeof *rows);
+    *count = 0;
+    for (uint64_t i = 0; i < k->rows; i++)
+        if (answers_counts(k, i)) {
+            answers[*count] = (float)answers_value(k, i);
+            rows[(*count)++] = (uint32_t)i;
+        }
+    sort_order_floats(order, answers, *count);
+    for (uint64_t i = 0; i < *count; i++)
+        order[i] = rows[order[i]];
+    mem_free(answers);
+    mem_free(rows);
+    return order;
 }
 
 /* A quantile of ascending values. */
@@ -153,16 +169,21 @@ static double quantile_of(const double *values, uint64_t count, double share)
                              : values[count - 1];
 }
 
+static double error_of(const struct answers_kept *k, uint64_t row)
+{
+    return answers_value(k, row) - k->target[row];
+}
+
 static void find_errors(const struct answers_kept *k, double *errors, uint64_t count,
                         struct residuals *r)
 {
     double weights = 0;
     uint64_t n = 0;
     for (uint64_t i = 0; i < k->rows; i++) {
-        if (!has_target(k, i))
+        if (!answers_counts(k, i))
             continue;
-        errors[n++] = answers_value(k, i) - k->target[i];
-        r->bias += (double)k->weight[i] * (answers_value(k, i) - k->target[i]);
+        errors[n++] = error_of(k, i);
+        r->bias += (double)k->weight[i] * error_of(k, i);
         weights += (double)k->weight[i];
     }
     r->bias = weights > 0 ? r->bias / weights : (double)NAN;
@@ -172,9 +193,9 @@ static void find_errors(const struct answers_kept *k, double *errors, uint64_t c
     if (!(r->errors.high > r->errors.low))
         r->errors.high = r->errors.low + (r->errors.low > 0 ? r->errors.low : 1);
     for (uint64_t i = 0; i < k->rows; i++)
-        if (has_target(k, i) && answers_value(k, i) - k->target[i] >= r->errors.low &&
-            answers_value(k, i) - k->target[i] <= r->errors.high)
-            count_value(&r->errors, answers_value(k, i) - k->target[i], (double)k->weight[i]);
+        if (answers_counts(k, i) && error_of(k, i) >= r->errors.low &&
+            error_of(k, i) <= r->errors.high)
+            count_value(&r->errors, error_of(k, i), (double)k->weight[i]);
     to_shares(&r->errors);
     for (uint64_t i = 0; i < count; i++)
         errors[i] = fabs(errors[i]);
@@ -190,7 +211,7 @@ static void find_near(const struct answers_kept *k, double *work, uint64_t count
     double weights = 0, within = 0;
     uint64_t n = 0, zeros = 0;
     for (uint64_t i = 0; i < k->rows; i++) {
-        if (!has_target(k, i))
+        if (!answers_counts(k, i))
             continue;
         const double truth = k->target[i], weight = (double)k->weight[i];
         weights += weight;
@@ -219,7 +240,7 @@ static void find_bands(const struct answers_kept *k, const uint32_t *order, uint
         if (to - from < 3)
             continue;
         for (uint64_t i = from; i < to; i++) {
-            errors[i - from] = answers_value(k, order[i]) - k->target[order[i]];
+            errors[i - from] = error_of(k, order[i]);
             mean += answers_value(k, order[i]) / (double)(to - from);
             weight += (double)k->weight[order[i]];
             covered += errors[i - from] >= 0 ? (double)k->weight[order[i]] : 0;
@@ -234,35 +255,21 @@ static void find_bands(const struct answers_kept *k, const uint32_t *order, uint
 
 void residuals_of(const struct answers_kept *k, struct residuals *r)
 {
-    uint64_t count = 0;
+    uint64_t count, n = 0;
+    uint32_t *order = rows_by_answer(k, &count);
+    double *errors = mem_alloc(count + 1, sizeof *errors);
+    const uint64_t step = (count + RESIDUAL_DOTS - 1) / RESIDUAL_DOTS;
     *r = (struct residuals){0};
     for (uint64_t i = 0; i < k->rows; i++)
-        count += has_target(k, i);
-    if (!count)
-        return;
-    const uint64_t step = (count + RESIDUAL_DOTS - 1) / RESIDUAL_DOTS;
-    double *errors = mem_alloc(count, sizeof *errors);
-    float *answers = mem_alloc(count, sizeof *answers);
-    uint32_t *order = mem_alloc(count, sizeof *order), *rows = mem_alloc(count, sizeof *rows);
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < k->rows; i++) {
-        if (!has_target(k, i))
-            continue;
-        if (n % step == 0)
+        if (answers_counts(k, i) && n++ % step == 0)
             add_point(&r->dots, k->target[i], answers_value(k, i));
-        answers[n] = (float)answers_value(k, i);
-        rows[n++] = (uint32_t)i;
+    if (count) {
+        find_near(k, errors, count, r);
+        find_errors(k, errors, count, r);
+        find_bands(k, order, count, errors, r);
     }
-    find_near(k, errors, count, r);
-    find_errors(k, errors, count, r);
-    sort_order_floats(order, answers, count);
-    for (uint64_t i = 0; i < count; i++)
-        order[i] = rows[order[i]];
-    find_bands(k, order, count, errors, r);
     mem_free(errors);
-    mem_free(answers);
     mem_free(order);
-    mem_free(rows);
 }
 
 void residuals_free(struct residuals *r)
@@ -271,4 +278,82 @@ void residuals_free(struct residuals *r)
     curve_free(&r->covered);
     for (int q = 0; q < 3; q++)
         curve_free(&r->band[q]);
+}
+
+/* --- intervals and sets --- */
+
+static void add_row(struct region_band *b, double weight, bool inside, double size)
+{
+    b->rows++;
+    b->weight += weight;
+    b->coverage += inside ? weight : 0;
+    b->size += weight * size;
+}
+
+static void end_band(struct region_band *b)
+{
+    b->coverage = b->weight > 0 ? b->coverage / b->weight : (double)NAN;
+    b->size = b->weight > 0 ? b->size / b->weight : (double)NAN;
+}
+
+static void of_values(const struct answers_kept *k, struct regions *r)
+{
+    uint64_t count;
+    uint32_t *order = rows_by_answer(k, &count);
+    r->band = mem_zero(REGION_BANDS, sizeof *r->band);
+    for (uint64_t b = 0; b < REGION_BANDS; b++) {
+        uint64_t from = b * count / REGION_BANDS, to = (b + 1) * count / REGION_BANDS;
+        struct region_band *band = &r->band[r->count];
+        if (from == to)
+            continue;
+        band->from = answers_value(k, order[from]);
+        band->to = answers_value(k, order[to - 1]);
+        for (uint64_t n = from; n < to; n++) {
+            const uint32_t i = order[n];
+            const bool inside = k->low[i] <= k->target[i] && k->target[i] <= k->high[i];
+            add_row(band, (double)k->weight[i], inside, k->high[i] - k->low[i]);
+        }
+        end_band(band);
+        r->count++;
+    }
+    mem_free(order);
+}
+
+static void of_labels(const struct answers_kept *k, struct regions *r)
+{
+    double weight = 0;
+    r->count = k->classes;
+    r->band = mem_zero(r->count, sizeof *r->band);
+    for (uint64_t i = 0; i < k->rows; i++) {
+        const double *p = k->score + i * k->classes, w = (double)k->weight[i];
+        const uint32_t answer = decision_label(&k->decision, p, k->classes);
+        uint32_t size = 0;
+        if (k->label[i] < 0)
+            continue;
+        for (uint32_t c = 0; c < k->classes; c++)
+            size += conformal_holds(k->conformal, p, answer, c);
+        add_row(&r->band[k->label[i]], w,
+                conformal_holds(k->conformal, p, answer, (uint32_t)k->label[i]), size);
+        r->share[size < REGION_SIZES ? size - 1 : REGION_SIZES - 1] += w;
+        weight += w;
+    }
+    for (uint32_t c = 0; c < r->count; c++)
+        end_band(&r->band[c]);
+    for (int s = 0; s < REGION_SIZES; s++)
+        r->share[s] = weight > 0 ? r->share[s] / weight : 0;
+}
+
+void regions_of(const struct answers_kept *k, struct regions *r)
+{
+    *r = (struct regions){0};
+    if (k->classes)
+        of_labels(k, r);
+    else
+        of_values(k, r);
+}
+
+void regions_free(struct regions *r)
+{
+    mem_free(r->band);
+    *r = (struct regions){0};
 }

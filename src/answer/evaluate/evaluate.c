@@ -6,14 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/stream/answer_line.h"
 #include "answer/evaluate/evaluate_gates.h"
-#include "answer/stream/row_group.h"
+#include "answer/stream/answer_line.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/process/stop.h"
-#include "base/text.h"
 #include "base/process/thread.h"
+#include "base/rng.h"
+#include "base/text.h"
+
+#define ALONE 0x5bd1e995u /* seed of keys of rows without a group */
 
 struct measure {
     struct stream *stream;
@@ -35,6 +37,41 @@ struct measure {
     uint64_t *group_key;   /* NULL: no groups */
     double *raw; /* probabilities before calibration, if the criterion judges by them; else NULL */
 };
+
+/* --- groups of rows --- */
+
+/* The column that the config's split groups by; the model holds its config as a record. */
+static const char *split_column(const struct modelfile *f)
+{
+    const struct json *root = f->config ? json_root(f->config) : NULL;
+    const struct json *method = root ? json_path(root, "data.split.method") : NULL;
+    const struct json *column = root ? json_path(root, "data.split.column") : NULL;
+    const bool group = method && json_kind(method) == JSON_STRING &&
+                       strcmp(json_string(method), "group") == 0;
+    return group && column && json_kind(column) == JSON_STRING ? json_string(column) : NULL;
+}
+
+/* The column of groups: rows that the split keeps together, a column of type group, the series that
+ * windows are of. UINT32_MAX: the model knows no groups. */
+static uint32_t group_column(const struct modelfile *f)
+{
+    const struct schema *s = f->schema;
+    const char *name = split_column(f);
+    for (uint32_t i = 0; name && i < s->column_count; i++)
+        if (strcmp(s->columns[i].name, name) == 0)
+            return i;
+    return schema_group_column(s);
+}
+
+/* A hash of the row's group; if the present input lacks the column, of the row's number alone, as
+ * if each row were a group. */
+static uint64_t group_key(const struct measure *m, const struct stream_group *g, uint64_t row)
+{
+    const struct csv_cell *c =
+        cell_at(&m->stream->in.binding, g->cells, g->first + row, m->group_column);
+    const uint64_t number = m->rows + row;
+    return c ? rng_hash(c->text, c->length, 0) : rng_hash(&number, sizeof number, ALONE);
+}
 
 /* --- rows --- */
 
@@ -60,7 +97,7 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
         if (g->bad[i])
             continue;
         if (m->group_key)
-            m->group_key[i] = row_group_key(m->stream, g, i, m->group_column, m->rows + i);
+            m->group_key[i] = group_key(m, g, i);
         memcpy(&m->weight[i], record + f->at_weight, sizeof(float));
         if (m->classes) {
             memcpy(&m->label[i], record + f->at_target, sizeof(int32_t));
@@ -76,37 +113,11 @@ static void read_tile(void *context, unsigned tile, unsigned thread)
     }
 }
 
-/* Closes up the rows that have an answer; returns their number. */
-static uint64_t close_up(struct measure *m, const struct stream_group *g)
-{
-    uint64_t rows = 0;
-    for (uint64_t i = 0; i < g->rows; i++) {
-        if (g->bad[i])
-            continue;
-        m->weight[rows] = m->weight[i];
-        if (m->group_key)
-            m->group_key[rows] = m->group_key[i];
-        m->label[rows] = m->label[i];
-        memmove(m->value + rows * m->values, m->value + i * m->values,
-                m->values * sizeof *m->value);
-        m->target[rows] = m->target[i];
-        m->low[rows] = m->low[i];
-        m->high[rows] = m->high[i];
-        if (m->classes && rows < i)
-            memcpy(m->probability + rows * m->classes, m->probability + i * m->classes,
-                   m->classes * sizeof *m->probability);
-        if (m->raw && rows < i)
-            memcpy(m->raw + rows * m->classes, m->raw + i * m->classes,
-                   m->classes * sizeof *m->raw);
-        rows++;
-    }
-    return rows;
-}
-
-static struct scores scores_of(const struct measure *m, uint64_t rows)
+static struct scores scores_of(const struct measure *m, const struct stream_group *g)
 {
     return (struct scores){.task = m->stream->schema->task,
-                           .rows = rows,
+                           .rows = g->rows,
+                           .bad = g->bad,
                            .classes = m->classes,
                            .probability = m->probability,
                            .raw = m->raw,
@@ -119,14 +130,14 @@ static struct scores scores_of(const struct measure *m, uint64_t rows)
                            .weight = m->weight};
 }
 
-static bool keep_group(const struct measure *m, const struct stream_group *g, struct err *e)
+static bool keep_group(const struct measure *m, const struct stream_group *g,
+                       const struct scores *s, struct err *e)
 {
-    const struct scores s = scores_of(m, g->rows);
     bool good = true;
     if (m->kept)
-        answers_keep(m->kept, &s, g->bad);
+        answers_keep(m->kept, s);
     if (m->hard)
-        hard_rows_add(m->hard, m->stream, g, &s, m->tally);
+        hard_rows_add(m->hard, m->stream, g, s, m->tally);
     for (size_t i = 0; good && i < m->by_count; i++)
         good = by_add(&m->by[i], m->stream, g, e);
     return good;
@@ -138,7 +149,7 @@ static void open_groups(struct measure *m)
     const struct schema *s = m->stream->schema;
     if (m->group_column == UINT32_MAX)
         return;
-    if (m->stream->binding.cell_of[m->group_column] >= 0)
+    if (m->stream->in.binding.cell_of[m->group_column] >= 0)
         m->group_key = mem_alloc(m->stream->room, sizeof *m->group_key);
     else if (!m->stream->request.again)
         log_note("the data lacks \"%s\", the column of groups: intervals are as if all rows were "
@@ -162,17 +173,19 @@ static bool measure_group(void *context, const struct stream_group *g, struct er
         if (m->classes && !criterion_is_metric(&m->tally->criterion))
             m->raw = mem_alloc(rows * m->classes, sizeof *m->raw);
     }
+    const struct scores s = scores_of(m, g);
     m->group = g;
     if (!g->cells) /* one record that is not CSV */
-        return keep_group(m, g, e);
+        return keep_group(m, g, &s, e);
     threads_run((unsigned)((g->rows + m->stream->tile - 1) / m->stream->tile), read_tile, m);
-    if (!keep_group(m, g, e))
+    if (!keep_group(m, g, &s, e))
         return false;
-    const struct scores s = scores_of(m, close_up(m, g));
-    m->rows += s.rows;
-    for (uint64_t i = 0; m->table && i < s.rows; i++)
-        threshold_table_add(m->table, m->probability[2 * i + 1], m->label[i] == 1,
-                            (double)m->weight[i]);
+    for (uint64_t i = 0; i < s.rows; i++) {
+        if (!g->bad[i] && m->table)
+            threshold_table_add(m->table, m->probability[2 * i + 1], m->label[i] == 1,
+                                (double)m->weight[i]);
+        m->rows += !g->bad[i];
+    }
     tally_add(m->tally, &s);
     return true;
 }
@@ -202,19 +215,14 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
                         struct answers_kept *kept, bool raw, struct evaluate_result *counts,
                         struct err *e)
 {
-    const bool again = !counts || q->again;
     struct stream stream = {0};
-    struct stream_request want = {.inputs = q->inputs,
-                                  .input_count = q->input_count,
-                                  .labelled = true,
-                                  .progress = q->progress,
-                                  .on_bad_row = q->on_bad_row,
-                                  .strict = q->strict,
-                                  .again = again,
-                                  .max_bad_rows = -1};
+    struct rows_request rows = q->rows;
+    rows.labelled = true;
+    rows.max_bad_rows = -1;
+    rows.again |= !counts;
     struct measure m = {.stream = &stream, .tally = tally, .classes = tally->classes,
                         .values = schema_values(serve->schema),
-                        .kept = kept, .group_column = row_group_column(serve->file)};
+                        .kept = kept, .group_column = group_column(serve->file)};
     if (kept)
         *kept = (struct answers_kept){.task = serve->schema->task,
                                       .classes = tally->classes,
@@ -231,8 +239,8 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
         m.table = &counts->table;
         threshold_table_begin(m.table, serve->decision.threshold);
     }
-    const struct stream_sink sink = {measure_group, NULL, &m};
-    bool good = stream_open(&stream, serve, &want, e) && stream_run(&stream, &sink, e);
+    const struct stream_sink sink = {.group = measure_group, .context = &m};
+    bool good = stream_open(&stream, serve, &rows, &sink, e) && stream_run(&stream, e);
     if (counts) {
         counts->rows = m.rows;
         counts->bad = stream.bad_rows;
@@ -244,18 +252,12 @@ static bool measure_all(const struct evaluate_request *q, struct serve *serve, s
         counts->drift = stream.drift;
         stream.drift = NULL;
     }
-    const char *path = q->input_count ? q->inputs[0] : "-";
     if (good && m.rows == 0)
-        good = report_nothing(path, &stream, e);
-    mem_free(m.weight);
-    mem_free(m.label);
-    mem_free(m.value);
-    mem_free(m.target);
-    mem_free(m.group_key);
-    mem_free(m.low);
-    mem_free(m.high);
-    mem_free(m.probability);
-    mem_free(m.raw);
+        good = report_nothing(rows_path(&q->rows), &stream, e);
+    void *const all[] = {m.weight, m.label, m.value,       m.target, m.group_key,
+                         m.low,    m.high,  m.probability, m.raw};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        mem_free(all[i]);
     stream_close(&stream);
     return good;
 }
@@ -325,7 +327,6 @@ static bool measure(const struct evaluate_request *q, struct serve *other,
     const bool keeps = other || r->by_count || q->keep;
     if (!measure_all(q, &r->serve, r->tally, keeps ? own : NULL, raw, r, e))
         return false;
-    r->backend = r->serve.backend;
     metrics_of(r->tally, &r->metrics);
     metrics_intervals(r->tally, &r->metrics);
     for (size_t i = 0; i < r->gate_count; i++)
@@ -358,19 +359,32 @@ static void read_costs(struct evaluate_result *r)
     }
 }
 
+/* The other model, before hours of rows are measured in vain. It borrows `held`. */
+static bool open_other(const struct evaluate_request *q, struct serve *other,
+                       struct evaluate_result *r, struct err *e)
+{
+    struct rows_request rows = q->rows;
+    rows.model = q->better_than;
+    rows.part = NULL;
+    if (!serve_open(other, &rows, JOB_EVALUATE, e) || !serve_take(other, &rows, e) ||
+        !evaluate_comparable(&r->serve, other, q, e) || !evaluate_regions(q, other, r, e))
+        return false;
+    evaluate_common(q, other, r);
+    other->held = r->serve.held;
+    return true;
+}
+
 bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e)
 {
     *r = (struct evaluate_result){0};
     stop_phase("evaluate", true);
-    if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e) ||
+    if (!serve_open(&r->serve, &q->rows, JOB_EVALUATE, e) ||
         !evaluate_gates(q, r, e))
         return false;
     if (!serve_threshold(&r->serve, q->threshold, e) ||
-        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
+        !serve_take(&r->serve, &q->rows, e))
         return false;
-    serve_reading(&r->serve, &q->reading);
     read_costs(r);
-    r->serve.beside = true;
     r->by = mem_zero(q->group_count + 1, sizeof *r->by);
     for (; r->by_count < q->group_count; r->by_count++)
         by_open(&r->by[r->by_count], q->groups[r->by_count]);
@@ -380,18 +394,9 @@ bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, s
         answers_free(&own);
         return measured;
     }
-    struct serve other = {0}; /* opened before hours of rows are measured in vain */
-    bool good = serve_open(&other, q->better_than, JOB_EVALUATE, &q->overrides, e);
-    if (!good)
-        return false;
-    other.beside = true;
-    other.held = r->serve.held;
-    other.borrows_held = true;
-    serve_reading(&other, &q->reading);
-    good = evaluate_comparable(&r->serve, &other, q, e) && evaluate_regions(q, &other, r, e);
-    if (good)
-        evaluate_common(q, &other, r);
-    good = good && measure(q, &other, &own, r, e);
+    struct serve other = {0};
+    bool good = open_other(q, &other, r, e) && measure(q, &other, &own, r, e);
+    other.held = (struct held){.count = 0};
     answers_free(&own);
     serve_close(&other);
     return good;

@@ -12,28 +12,19 @@
 #include "measure/lift.h"
 
 struct evaluate_request {
-    const char *model;
-    char *const *inputs;
-    size_t input_count;
+    struct rows_request rows; /* bad rows: stop or skip */
     char *const *require; /* "auc>=0.85" */
     size_t require_count;
     const char *better_than; /* another model */
     const char *on;          /* its metric; NULL: metric_default */
-    const char *part; /* of serve_part; NULL: every row */
-    struct reading reading;
-    int progress; /* enum progress_style */
-    enum bad_row on_bad_row; /* stop or skip */
-    bool strict, again;      /* as of a stream */
+    double by;               /* least advantage; 0: any; negative: it may be worse by so much */
     const double *threshold; /* NULL: the model's */
     struct answers_kept *keep; /* gets the answers to all rows; NULL, or with better_than: none */
     struct hard_rows *hard;    /* gets the rows that are answered worst; NULL */
     char *const *groups;     /* --by: COLUMN or COLUMN:BINS */
     size_t group_count;
-    double by;               /* least advantage; 0: any; negative: it may be worse by so much */
-    struct overrides overrides;
 };
 struct evaluate_result {
-    struct selection backend;
     uint64_t rows, unlabelled, bad; /* measured; without a target; that cannot be read */
     uint64_t weightless;            /* of weight 0, and left out */
     struct metrics metrics;
@@ -53,8 +44,7 @@ struct evaluate_result {
     struct serve serve;  /* the model: labels */
 };
 bool evaluate_run(const struct evaluate_request *q, struct evaluate_result *r, struct err *e);
-void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
-                    struct json_out *out);        /* dnn.evaluate/1 */
+void evaluate_write(const struct evaluate_result *r, struct json_out *out); /* dnn.evaluate/1 */
 /* The cost of a threshold by the model's config; NaN: it has no costs. */
 double evaluate_cost(const struct evaluate_result *r, const struct threshold_row *t);
 void evaluate_release(struct evaluate_result *r); /* after success and after failure */

@@ -17,7 +17,7 @@ bool evaluate_comparable(const struct serve *a, const struct serve *b,
     if (s->task != t->task)
         return err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
                       "its task is %s, that of %s is %s", task_names[t->task],
-                      text_quote_z(q->model), task_names[s->task]);
+                      text_quote_z(q->rows.model), task_names[s->task]);
     uint32_t count = s->labels ? vocab_count(s->labels) : 0;
     bool same = !s->labels || vocab_count(t->labels) == count;
     for (uint32_t i = 0; same && i < count; i++) {
@@ -29,10 +29,11 @@ bool evaluate_comparable(const struct serve *a, const struct serve *b,
         (s->quantile_count && memcmp(s->quantiles, t->quantiles,
                                      s->quantile_count * sizeof *s->quantiles) != 0))
         return err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
-                      "it does not answer the quantiles that %s answers", text_quote_z(q->model));
+                      "it does not answer the quantiles that %s answers",
+                      text_quote_z(q->rows.model));
     return same ||
            err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
-                  "its labels, or their order, are not those of %s", text_quote_z(q->model));
+                  "its labels, or their order, are not those of %s", text_quote_z(q->rows.model));
 }
 
 /* Caller frees. */
@@ -76,12 +77,12 @@ bool evaluate_gates(const struct evaluate_request *q, struct evaluate_result *r,
         const char *near = metric_nearest(q->on, task);
         return near ? err_help(e, "did you mean \"%s\"?", near) : false;
     }
-    for (size_t i = 0; i < q->input_count; i++)
-        if (file_once(q->inputs[i]))
+    for (size_t i = 0; i < q->rows.input_count; i++)
+        if (file_once(q->rows.inputs[i]))
             return err_set(e, ERR_OPTION_CONFLICT,
                            "--better-than reads the rows twice, and %s can be read once",
-                           strcmp(q->inputs[i], "-") == 0 ? "standard input (-)"
-                                                          : text_quote_z(q->inputs[i]));
+                           strcmp(q->rows.inputs[i], "-") == 0 ? "standard input (-)"
+                                                          : text_quote_z(q->rows.inputs[i]));
     r->gates[r->gate_count++] =
         (struct gate){.text = gate_name(q, metric), .metric = metric, .bound = q->by,
                       .compares = true, .value = (double)NAN};
@@ -117,7 +118,7 @@ bool evaluate_regions(const struct evaluate_request *q, const struct serve *othe
     else if (b->level < a->level || b->level > a->level)
         err_at(e, ERR_MODELS_DIFFER, q->better_than, 0, 0,
                "its %s are of the level %.6g, and those of %s of %.6g: %s compares those of one "
-               "level", what, b->level, text_quote_z(q->model), a->level, metric->name);
+               "level", what, b->level, text_quote_z(q->rows.model), a->level, metric->name);
     else
         return true;
     return err_help(e, "train it with \"%s\": %.6g, or compare by %s", what, a->level,

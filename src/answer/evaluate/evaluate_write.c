@@ -110,10 +110,8 @@ static void write_quantiles(const struct evaluate_result *r, struct json_out *ou
     json_close(out, ']');
 }
 
-void evaluate_write(const struct evaluate_request *q, const struct evaluate_result *r,
-                    struct json_out *out)
+void evaluate_write(const struct evaluate_result *r, struct json_out *out)
 {
-    (void)q;
     json_open(out, NULL, '{');
     json_put_string(out, "schema", "dnn.evaluate/1");
     json_put_int(out, "rows", (int64_t)r->rows);
@@ -139,6 +137,6 @@ void evaluate_write(const struct evaluate_request *q, const struct evaluate_resu
         write_calibration(r->tally, out);
     }
     drift_write(r->drift, r->serve.encoders[0], out);
-    select_write(&r->backend, "backend", out);
+    select_write(&r->serve.backend, "backend", out);
     json_close(out, '}');
 }

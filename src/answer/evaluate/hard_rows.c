@@ -19,7 +19,7 @@ static char **copy_cells(const struct stream *t, const struct stream_group *g, u
     const struct csv_record *r = &g->cells->records[g->first + i];
     char **cells = mem_zero(t->schema->column_count + 1, sizeof *cells);
     for (size_t k = 0; k < t->schema->column_count; k++) {
-        const int32_t at = t->binding.cell_of[k];
+        const int32_t at = t->in.binding.cell_of[k];
         if (at < 0 || (uint32_t)at >= r->cells)
             continue;
         const struct csv_cell *c = &g->cells->cells[r->first_cell + (uint32_t)at];

@@ -39,8 +39,6 @@ static void add_answer(struct scoring *x, const struct answer_mean *mean, uint64
 static bool score_group(void *context, const struct stream_group *g, struct err *e)
 {
     struct scoring *x = context;
-    const bool by_sample = schema_answers_windows(x->to->serve.schema);
-    const uint64_t lines = by_sample ? group_samples(g) : g->rows;
     (void)e;
     if (!g->cells)
         return true;
@@ -49,11 +47,9 @@ static bool score_group(void *context, const struct stream_group *g, struct err 
     const struct answer_mean mean = serve_mean(&x->to->serve, g->logits, g->rows);
     if (x->to->classes)
         answer_mean_probabilities(&mean, 0, g->rows, x->to->classes, x->probability);
-    for (uint64_t line = 0; line < lines; line++) {
-        const uint64_t i = by_sample ? group_last(g, line) : line;
+    for (uint64_t i = 0; i < g->rows; i++)
         if (!g->bad[i])
             add_answer(x, &mean, i);
-    }
     return true;
 }
 
@@ -66,25 +62,20 @@ static void summarise(struct scored *r)
                                     r->classes ? 1 : r->value[r->rows - 1]);
 }
 
-bool scored_run(const struct scored_request *q, struct scored *r, struct err *e)
+bool scored_run(const struct rows_request *q, struct scored *r, struct err *e)
 {
     *r = (struct scored){.rows = 0};
     stop_phase("predict", true);
-    if (!serve_open(&r->serve, q->model, JOB_EVALUATE, &q->overrides, e))
+    if (!serve_open(&r->serve, q, JOB_EVALUATE, e) || !serve_take(&r->serve, q, e))
         return false;
-    serve_reading(&r->serve, &q->reading);
-    r->serve.beside = true;
     r->classes = r->serve.schema->task == TASK_REGRESSION ? 0 : r->serve.outputs;
     r->answered = mem_zero((size_t)r->classes + 1, sizeof *r->answered);
     struct stream stream = {0};
     struct scoring x = {.to = r, .stream = &stream};
-    const struct stream_request want = {.inputs = q->inputs,
-                                        .input_count = q->input_count,
-                                        .on_bad_row = BAD_ROW_STOP,
-                                        .strict = true,
-                                        .max_bad_rows = -1};
-    const struct stream_sink sink = {score_group, NULL, &x};
-    bool good = stream_open(&stream, &r->serve, &want, e) && stream_run(&stream, &sink, e);
+    struct rows_request rows = *q;
+    rows.strict = true;
+    const struct stream_sink sink = {.group = score_group, .context = &x};
+    bool good = stream_open(&stream, &r->serve, &rows, &sink, e) && stream_run(&stream, e);
     r->drift = stream.drift;
     stream.drift = NULL;
     r->bad = stream.bad_rows;

@@ -9,13 +9,6 @@
 enum { SCORED_QUANTILES = 5 };
 extern const double scored_quantiles[SCORED_QUANTILES]; /* 0.1, 0.25, 0.5, 0.75, 0.9 */
 
-struct scored_request {
-    const char *model;
-    char *const *inputs;
-    size_t input_count;
-    struct reading reading;
-    struct overrides overrides;
-};
 struct scored {
     uint64_t rows, bad; /* answers; rows that cannot be read (none: the reading ends there) */
     /* [rows], ascending at the end. Two labels: the probability of the second; more: of the answer;
@@ -29,7 +22,7 @@ struct scored {
     struct serve serve; /* the model */
 };
 /* False: e, as of a prediction. */
-bool scored_run(const struct scored_request *q, struct scored *r, struct err *e);
+bool scored_run(const struct rows_request *q, struct scored *r, struct err *e);
 void scored_release(struct scored *r); /* after success and after failure */
 
 #endif

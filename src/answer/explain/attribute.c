@@ -11,12 +11,17 @@
 #include "answer/explain/row_store.h"
 #include "base/mem.h"
 #include "base/file/outfile.h"
-#include "base/process/stop.h"
 #include "base/text.h"
 #include "config/output.h"
 
 #define NUMBER_ROOM 32
 
+struct line {
+    uint32_t label;   /* the class whose probability is explained */
+    double answer;    /* as the stream gives it */
+    size_t cells_end; /* in `cells` */
+    double base, last;
+};
 struct attribute {
     const struct attribute_request *q;
     struct attribute_result *r;
@@ -28,13 +33,10 @@ struct attribute {
     struct outfile out;
     struct text text;
     double *values; /* [rows of a group][width] */
-    /* by line of the store */
-    uint64_t lines, room;
-    uint32_t *label;   /* the class whose probability is explained */
-    double *answer;    /* as the stream gives it */
-    struct text cells; /* of the line, before the attributions */
-    size_t *cells_end;
-    double *base, *last, *sum; /* sum: [lines][units] */
+    struct line *lines; /* of the store */
+    uint64_t line_count, room;
+    struct text cells; /* of the lines, before the attributions */
+    double *sum;       /* [lines][units] */
     /* the present place of the rows on their path */
     uint32_t path;
     double *share; /* [units] */
@@ -56,7 +58,7 @@ static void place_cells(const void *context, uint32_t encoder, uint64_t read, ui
 
 static double explained(const struct attribute *x, uint64_t line)
 {
-    return x->store.answer[line * x->store.width + x->label[line]];
+    return x->store.answer[line * x->store.width + x->lines[line].label];
 }
 
 static bool walk(struct attribute *x, uint32_t path, struct err *e)
@@ -67,18 +69,18 @@ static bool walk(struct attribute *x, uint32_t path, struct err *e)
     memset(x->share, 0, units * sizeof *x->share);
     if (!store_answer(&x->store, place_cells, x, e))
         return false;
-    for (uint64_t i = 0; i < x->lines; i++) {
-        x->last[i] = explained(x, i);
-        x->base[i] += x->last[i] / x->paths.count;
+    for (uint64_t i = 0; i < x->line_count; i++) {
+        x->lines[i].last = explained(x, i);
+        x->lines[i].base += x->lines[i].last / x->paths.count;
     }
     for (uint32_t k = 0; k < x->paths.move_count; k++) {
         x->share[moves[k].unit] = moves[k].share;
         if (!store_answer(&x->store, place_cells, x, e))
             return false;
-        for (uint64_t i = 0; i < x->lines; i++) {
+        for (uint64_t i = 0; i < x->line_count; i++) {
             double now = explained(x, i);
-            x->sum[i * units + moves[k].unit] += (now - x->last[i]) / x->paths.count;
-            x->last[i] = now;
+            x->sum[i * units + moves[k].unit] += (now - x->lines[i].last) / x->paths.count;
+            x->lines[i].last = now;
         }
     }
     return true;
@@ -90,21 +92,17 @@ static void add_line(struct attribute *x, const struct stream_group *g, uint64_t
 {
     const struct row_store *k = &x->store;
     const double *p = x->values + i * k->width;
-    if (x->lines == x->room) {
-        x->room = x->lines ? 2 * x->lines : 256;
-        x->label = mem_grow(x->label, x->room, sizeof *x->label);
-        x->answer = mem_grow(x->answer, x->room, sizeof *x->answer);
-        x->cells_end = mem_grow(x->cells_end, x->room, sizeof *x->cells_end);
-        x->base = mem_grow(x->base, x->room, sizeof *x->base);
-        x->last = mem_grow(x->last, x->room, sizeof *x->last);
+    if (x->line_count == x->room) {
+        x->room = x->room ? 2 * x->room : 256;
+        x->lines = mem_grow(x->lines, x->room, sizeof *x->lines);
         x->sum = mem_grow(x->sum, x->room * x->paths.unit_count, sizeof *x->sum);
     }
     answer_line_cells(&x->line, g->cells, g->first + i, &x->cells);
-    x->label[x->lines] = k->classes == 2 ? 1
-                         : k->classes    ? decision_label(&k->serve->decision, p, k->classes)
-                                         : 0;
-    x->answer[x->lines] = p[x->label[x->lines]];
-    x->cells_end[x->lines++] = x->cells.length;
+    const uint32_t label = k->classes == 2 ? 1
+                           : k->classes    ? decision_label(&k->serve->decision, p, k->classes)
+                                           : 0;
+    x->lines[x->line_count++] =
+        (struct line){.label = label, .answer = p[label], .cells_end = x->cells.length};
 }
 
 static void put_number(double value, bool fine, char end, struct text *out)
@@ -118,9 +116,9 @@ static void write_line(struct attribute *x, uint64_t i)
 {
     const char delimiter = x->line.delimiter;
     const uint32_t units = x->paths.unit_count;
-    const size_t from = i ? x->cells_end[i - 1] : 0;
+    const size_t from = i ? x->lines[i - 1].cells_end : 0;
     double total = 0;
-    text_add(&x->text, x->cells.data + from, x->cells_end[i] - from);
+    text_add(&x->text, x->cells.data + from, x->lines[i].cells_end - from);
     for (uint32_t j = 0; j < units; j++) {
         const double value = x->sum[i * units + j];
         put_number(value, false, delimiter, &x->text);
@@ -128,16 +126,16 @@ static void write_line(struct attribute *x, uint64_t i)
         total += value;
     }
     if (x->store.classes > 2) {
-        const struct text *label = &x->line.labels[x->label[i]];
+        const struct text *label = &x->line.labels[x->lines[i].label];
         text_add(&x->text, label->data, label->length);
         text_char(&x->text, delimiter);
     }
-    put_number(x->base[i], x->line.fine, delimiter, &x->text);
-    put_number(x->answer[i], x->line.fine, '\n', &x->text);
-    x->r->base += x->base[i];
+    put_number(x->lines[i].base, x->line.fine, delimiter, &x->text);
+    put_number(x->lines[i].answer, x->line.fine, '\n', &x->text);
+    x->r->base += x->lines[i].base;
     x->r->rows++;
     x->r->largest_difference =
-        fmax(x->r->largest_difference, fabs(total - (x->answer[i] - x->base[i])));
+        fmax(x->r->largest_difference, fabs(total - (x->lines[i].answer - x->lines[i].base)));
 }
 
 /* Explains the lines of all stored rows, and clears the store. */
@@ -146,21 +144,19 @@ static bool explain_lines(struct attribute *x, struct err *e)
     bool good = true;
     store_lines(&x->store);
     /* the stream forgot a group, as too many others came between */
-    if (x->store.line_count != x->lines)
+    if (x->store.line_count != x->line_count)
         return err_set(e, ERR_SERIES_ORDER, "the rows of a group stand apart in the files");
-    for (uint64_t i = 0; i < x->lines; i++)
-        x->base[i] = 0;
-    for (uint64_t i = 0; i < x->lines * x->paths.unit_count; i++)
+    for (uint64_t i = 0; i < x->line_count * x->paths.unit_count; i++)
         x->sum[i] = 0;
-    for (uint32_t path = 0; good && x->lines && path < x->paths.count; path++) {
+    for (uint32_t path = 0; good && x->line_count && path < x->paths.count; path++) {
         double part = (double)path / x->paths.count;
-        progress_amount(&x->progress, (double)x->r->rows + part * (double)x->lines, 0);
+        progress_amount(&x->progress, (double)x->r->rows + part * (double)x->line_count, 0);
         good = walk(x, path, e);
     }
     text_clear(&x->text);
-    for (uint64_t i = 0; good && i < x->lines; i++)
+    for (uint64_t i = 0; good && i < x->line_count; i++)
         write_line(x, i);
-    x->lines = 0;
+    x->line_count = 0;
     text_clear(&x->cells);
     store_clear(&x->store);
     return good && outfile_write(&x->out, x->text.data ? x->text.data : "", x->text.length, e);
@@ -192,7 +188,7 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
 static bool next_input(void *context, struct err *e)
 {
     struct attribute *x = context;
-    return answer_line_turn(&x->line, &x->stream->binding, e);
+    return answer_line_turn(&x->line, &x->stream->in.binding, e);
 }
 
 /* --- the story --- */
@@ -204,7 +200,7 @@ static void put_name(struct attribute *x, const char *name)
 
 static bool begin_output(struct attribute *x, struct err *e)
 {
-    if (!answer_line_open(&x->line, x->stream->encoder, ANSWER_ALONE, &x->stream->binding, NULL,
+    if (!answer_line_open(&x->line, x->stream->encoder, ANSWER_ALONE, &x->stream->in.binding, NULL,
                           false, NULL, e) ||
         !outfile_open(&x->out, x->q->output, e))
         return false;
@@ -223,18 +219,16 @@ static bool begin_output(struct attribute *x, struct err *e)
 static bool attribute(struct attribute *x, struct err *e)
 {
     struct stream stream = {0};
-    const struct stream_request want = {.inputs = x->q->inputs,
-                                        .input_count = x->q->input_count,
-                                        .strict = true,
-                                        .max_bad_rows = -1,
-                                        .progress = PROGRESS_NONE};
+    struct rows_request rows = x->q->rows;
+    const struct stream_sink sink = {.group = keep_group, .input = next_input, .context = x};
+    rows.progress = PROGRESS_NONE;
+    rows.strict = true;
     x->stream = &stream;
-    progress_amount_open(&x->progress, (enum progress_style)x->q->progress, "explaining", "rows");
-    bool good = stream_open(&stream, x->store.serve, &want, e) && begin_output(x, e) &&
-                stream_run(&stream, &(struct stream_sink){keep_group, next_input, x}, e) &&
-                (!x->store.window || explain_lines(x, e));
+    progress_amount_open(&x->progress, x->q->rows.progress, "explaining", "rows");
+    bool good = stream_open(&stream, x->store.serve, &rows, &sink, e) && begin_output(x, e) &&
+                stream_run(&stream, e) && (!x->store.window || explain_lines(x, e));
     if (good && !x->r->rows)
-        good = err_at(e, ERR_CSV_NO_ROWS, x->q->inputs[0], 0, 0,
+        good = err_at(e, ERR_CSV_NO_ROWS, rows_path(&rows), 0, 0,
                       "0 data rows: there is nothing to explain");
     progress_amount_close(&x->progress);
     stream_close(&stream);
@@ -246,8 +240,7 @@ static bool attribute(struct attribute *x, struct err *e)
 
 static void attribute_free(struct attribute *x)
 {
-    void *const blocks[] = {x->values, x->label, x->answer, x->cells_end,
-                            x->base,   x->last,  x->sum,    x->share};
+    void *const blocks[] = {x->values, x->lines, x->sum, x->share};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mem_free(blocks[i]);
     paths_free(&x->paths, x->store.serve);
@@ -260,14 +253,8 @@ static void attribute_free(struct attribute *x)
 bool attribute_run(const struct attribute_request *q, struct attribute_result *r, struct err *e)
 {
     *r = (struct attribute_result){0};
-    stop_phase("explain", true);
-    if (!output_spares(q->output, e) ||
-        !serve_open(&r->serve, q->model, JOB_EXPLAIN, &q->overrides, e) ||
-        !units_list(&r->units, r->serve.schema, NULL, 0, e) ||
-        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
+    if (!output_spares(q->output, e) || !units_open(&r->units, &r->serve, &q->rows, NULL, 0, e))
         return false;
-    serve_reading(&r->serve, &q->reading);
-    r->serve.beside = true;
     r->mean = mem_zero(r->units.count + 1, sizeof *r->mean);
     struct attribute x = {.q = q, .r = r, .out = {.fd = -1}};
     x.share = mem_zero(r->units.count + 1, sizeof *x.share);
@@ -275,7 +262,6 @@ bool attribute_run(const struct attribute_request *q, struct attribute_result *r
     store_middle(&x.store);
     paths_make(&x.paths, &r->serve, &r->units);
     bool good = attribute(&x, e);
-    r->backend = r->serve.backend;
     attribute_free(&x);
     return good;
 }
@@ -316,7 +302,7 @@ void attribute_write(const struct attribute_request *q, const struct attribute_r
         json_close(out, '}');
     }
     json_close(out, ']');
-    select_write(&r->backend, "backend", out);
+    select_write(&r->serve.backend, "backend", out);
     json_close(out, '}');
     text_free(&explains);
 }

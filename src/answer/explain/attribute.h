@@ -20,17 +20,10 @@
 #include "answer/explain/unit.h"
 
 struct attribute_request {
-    const char *model;
-    char *const *inputs;
-    size_t input_count;
-    const char *part; /* of serve_part; NULL: every row */
+    struct rows_request rows;
     const char *output; /* CSV: ids, a column for each input, "base" and "answer" */
-    int progress; /* enum progress_style */
-    struct reading reading;
-    struct overrides overrides;
 };
 struct attribute_result {
-    struct selection backend;
     uint64_t rows;
     double base;               /* mean over the rows; with several labels each has its own */
     double largest_difference; /* |sum of a row's attributions - (answer - base)| */

@@ -60,7 +60,7 @@ static struct run *list_runs(struct grid_cell *cells, uint32_t count,
 }
 
 /* A point of the cells first .. end, whose cell is `of`. */
-static struct grid_point *add_point(struct grid *g, enum grid_kind kind,
+static struct grid_point *add_point(struct grid *g, enum effect_kind kind,
                                     const struct grid_cell *cells, uint32_t first, uint32_t end,
                                     uint32_t of)
 {
@@ -105,11 +105,11 @@ void grid_numbers(struct grid *g, struct grid_cell *cells, uint32_t count)
             bin = of;
             below += list[end].weight;
         }
-        add_point(g, GRID_VALUE, cells, list[first].first, list[end - 1].end,
+        add_point(g, EFFECT_VALUE, cells, list[first].first, list[end - 1].end,
                   list[median_run(list, first, end)].first);
     }
     if (present < count)
-        add_point(g, GRID_MISSING, cells, present, count, present);
+        add_point(g, EFFECT_MISSING, cells, present, count, present);
     mem_free(list);
 }
 
@@ -121,10 +121,10 @@ void grid_texts(struct grid *g, struct grid_cell *cells, uint32_t count)
     shown = runs <= GRID_TEXTS_MOST + 1 ? runs : GRID_TEXTS_MOST;
     *g = (struct grid){.points = mem_zero(GRID_TEXTS_MOST + 2, sizeof *g->points)};
     for (uint32_t i = 0; i < shown; i++)
-        add_point(g, GRID_VALUE, cells, list[i].first, list[i].end, list[i].first);
+        add_point(g, EFFECT_VALUE, cells, list[i].first, list[i].end, list[i].first);
     if (shown < runs) {
         struct grid_point *p = &g->points[g->count++];
-        *p = (struct grid_point){.kind = GRID_OTHER, .at = (double)NAN,
+        *p = (struct grid_point){.kind = EFFECT_OTHER, .at = (double)NAN,
                                  .row = cells[list[shown].first].row,
                                  .others = mem_alloc(present, sizeof *p->others)};
         for (uint32_t i = shown; i < runs; i++) {
@@ -134,7 +134,7 @@ void grid_texts(struct grid *g, struct grid_cell *cells, uint32_t count)
         }
     }
     if (present < count)
-        add_point(g, GRID_MISSING, cells, present, count, present);
+        add_point(g, EFFECT_MISSING, cells, present, count, present);
     mem_free(list);
 }
 

@@ -18,14 +18,14 @@ struct grid_cell {
     uint32_t row;
     bool missing;
 };
-enum grid_kind { GRID_VALUE, GRID_OTHER, GRID_MISSING };
+enum effect_kind { EFFECT_VALUE, EFFECT_OTHER, EFFECT_MISSING, EFFECT_WORD };
 struct grid_point {
-    enum grid_kind kind;
+    enum effect_kind kind;
     double at;            /* of numbers */
     uint32_t row;         /* the first row with this cell */
     uint32_t rows;        /* that the point stands for */
     double weight;        /* of those */
-    uint32_t *others;     /* GRID_OTHER: the rows that it stands for; else NULL */
+    uint32_t *others;     /* EFFECT_OTHER: the rows that it stands for; else NULL */
 };
 struct grid {
     struct grid_point *points;

@@ -7,7 +7,7 @@
 
 #include "answer/explain/effects_parts.h"
 #include "base/mem.h"
-#include "base/process/stop.h"
+#include "base/sort.h"
 #include "table/encoder/cell_copy.h"
 #include "table/schema/record.h"
 
@@ -125,16 +125,15 @@ static uint32_t list_cells(const struct sample *x, const struct unit *u, struct 
 static struct effect_point point_of(const struct sample *x, const struct unit *u,
                                     const struct grid_point *g)
 {
-    static const enum effect_kind kinds[] = {EFFECT_VALUE, EFFECT_OTHER, EFFECT_MISSING};
     const bool steps = x->store.serve->schema->steps > 0;
     struct text value = {0};
     size_t length = 0;
     const char *text = "";
-    if (g->kind == GRID_VALUE && steps)
+    if (g->kind == EFFECT_VALUE && steps)
         text_printf(&value, "%.9g", g->at);
-    else if (g->kind == GRID_VALUE)
+    else if (g->kind == EFFECT_VALUE)
         text = sample_cell(x, g->row, u->columns[0], &length);
-    struct effect_point p = effect_point_new(kinds[g->kind], steps ? value.data : text,
+    struct effect_point p = effect_point_new(g->kind, steps ? value.data : text,
                                              steps ? value.length : length, x->r->classes);
     p.at = g->at;
     p.rows = g->rows;
@@ -223,16 +222,11 @@ static bool wanted(const struct effects_request *q, const struct unit *u)
     return !q->only;
 }
 
-/* Sorts the effects, the largest first. */
-static void order(struct effects_result *r)
+static int by_size(const void *one, const void *other, const void *context)
 {
-    for (uint32_t i = 1; i < r->count; i++) {
-        struct effect f = r->effects[i];
-        uint32_t k = i;
-        for (; k && f.size > r->effects[k - 1].size; k--)
-            r->effects[k] = r->effects[k - 1];
-        r->effects[k] = f;
-    }
+    const struct effect *a = one, *b = other;
+    (void)context;
+    return a->size > b->size ? -1 : a->size < b->size;
 }
 
 /* The answers to the unchanged rows. */
@@ -261,7 +255,7 @@ static bool measure_all(struct sample *x, struct err *e)
     double *base = NULL, *line_weight = mem_alloc(x->store.line_count + 1, sizeof *line_weight);
     struct progress_amount progress;
     bool good = measure_base(x, line_weight, &base, e);
-    progress_amount_open(&progress, (enum progress_style)x->q->progress, "explaining", "columns");
+    progress_amount_open(&progress, x->q->rows.progress, "explaining", "columns");
     r->effects = mem_zero(r->units.count + 1, sizeof *r->effects);
     for (uint32_t i = 0; good && i < r->units.count; i++) {
         const struct unit *u = &r->units.items[i];
@@ -279,7 +273,7 @@ static bool measure_all(struct sample *x, struct err *e)
     progress_amount_close(&progress);
     mem_free(base);
     mem_free(line_weight);
-    order(r);
+    sort_stable(r->effects, r->count, sizeof *r->effects, by_size, NULL);
     return good;
 }
 
@@ -298,13 +292,8 @@ static uint64_t sample_rows(const struct sample *x)
 bool effects_run(const struct effects_request *q, struct effects_result *r, struct err *e)
 {
     *r = (struct effects_result){0};
-    stop_phase("explain", true);
-    if (!serve_open(&r->serve, q->model, JOB_EXPLAIN, &q->overrides, e) ||
-        !units_list(&r->units, r->serve.schema, NULL, 0, e) ||
-        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
+    if (!units_open(&r->units, &r->serve, &q->rows, NULL, 0, e))
         return false;
-    serve_reading(&r->serve, &q->reading);
-    r->serve.beside = true;
     const bool classes = r->serve.schema->task != TASK_REGRESSION;
     r->first = classes && r->serve.outputs == 2;
     r->classes = classes && r->serve.outputs > 2 ? r->serve.outputs : 1;
@@ -314,7 +303,6 @@ bool effects_run(const struct effects_request *q, struct effects_result *r, stru
     store_middle(&x.store);
     x.most = sample_rows(&x);
     bool good = sample_read(&x, e) && measure_all(&x, e);
-    r->backend = r->serve.backend;
     sample_free(&x);
     return good;
 }

@@ -16,6 +16,7 @@
 #define DNN_ANSWER_EFFECTS_H
 
 #include "answer/stream/stream.h"
+#include "answer/explain/effect_grid.h"
 #include "answer/explain/unit.h"
 
 enum {
@@ -29,19 +30,11 @@ enum {
 };
 
 struct effects_request {
-    const char *model;
-    char *const *inputs;
-    size_t input_count;
+    struct rows_request rows;
     const char *const *only; /* units by name; NULL: all */
     size_t only_count;
-    const char *part; /* of serve_part; NULL: every row */
-    struct reading reading;
-    int progress; /* enum progress_style */
-    bool quick;   /* of sequences a fifth of the rows */
-    bool again;   /* the rows were read before, and their notes given */
-    struct overrides overrides;
+    bool quick; /* of sequences a fifth of the rows */
 };
-enum effect_kind { EFFECT_VALUE, EFFECT_OTHER, EFFECT_MISSING, EFFECT_WORD };
 extern const char *const effect_kind_names[];
 struct effect_point {
     enum effect_kind kind;
@@ -63,7 +56,6 @@ struct effect {
     uint32_t moved; /* the class that moves most */
 };
 struct effects_result {
-    struct selection backend;
     uint64_t rows, lines; /* read, and answers of the sample */
     uint32_t first, classes; /* answers are of the classes first .. first + classes - 1; of a
                               * regression 0 and 1 */

@@ -3,12 +3,11 @@
 #ifndef DNN_ANSWER_EFFECTS_PARTS_H
 #define DNN_ANSWER_EFFECTS_PARTS_H
 
-#include "answer/explain/effect_grid.h"
 #include "answer/explain/effects.h"
 #include "answer/explain/row_store.h"
 #include "measure/weighted.h"
 
-/* The cells of a row, one after another: cell i ends at end[i]. */
+/* The cells of a row, one after another: that of column i ends at end[i]. */
 struct sample_cells {
     char *bytes;
     uint32_t *end;
@@ -18,8 +17,6 @@ struct sample {
     struct effects_result *r;
     struct stream *stream;
     struct row_store store;
-    uint32_t *cell_of; /* [columns]: its number among the cells; UINT32_MAX: none */
-    uint32_t cell_count;
     struct sample_cells *cells; /* [rows] */
     double *weight;             /* [rows] */
     uint64_t most;              /* rows of the sample */
@@ -29,7 +26,7 @@ struct sample {
 /* Reads the rows, keeps the sample. */
 bool sample_read(struct sample *x, struct err *e);
 void sample_free(struct sample *x);
-/* The cell of a column that has one. */
+/* The cell of a column; not of wide sequences. */
 const char *sample_cell(const struct sample *x, uint64_t row, uint32_t column, size_t *length);
 
 /* Puts the weighted mean over lines of each class, and their band, into a point. value: of line i

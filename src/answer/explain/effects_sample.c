@@ -10,50 +10,39 @@
 
 #define SEED 20260103u
 
-/* The columns whose cells are kept as they are written. Of wide sequences numbers suffice. */
-static void number_cells(struct sample *x)
-{
-    const struct schema *s = x->store.serve->schema;
-    x->cell_of = mem_alloc(s->column_count + 1, sizeof *x->cell_of);
-    for (size_t c = 0; c < s->column_count; c++)
-        x->cell_of[c] = s->steps || !column_is_input(&s->columns[c]) ? UINT32_MAX : x->cell_count++;
-}
-
 static bool read_weight(const struct sample *x, const struct stream_group *g, uint64_t i,
                         double *weight, struct err *e)
 {
     const struct stream *t = x->stream;
     *weight = 1;
-    if (t->binding.weight < 0)
+    if (t->in.binding.weight < 0)
         return true;
-    const uint32_t column = t->binding.column_of[t->binding.weight];
-    const struct csv_cell *cell = cell_at(&t->binding, g->cells, g->first + i, column);
+    const uint32_t column = t->in.binding.column_of[t->in.binding.weight];
+    const struct csv_cell *cell = cell_at(&t->in.binding, g->cells, g->first + i, column);
     if (cell_weight(t->schema, column, cell, weight))
         return true;
     int64_t line;
     const size_t at = stream_place(t, g, i, &line);
-    return err_at(e, ERR_CSV_WEIGHT, x->q->input_count ? x->q->inputs[at] : "-", line, 0,
+    return err_at(e, ERR_CSV_WEIGHT, x->q->rows.input_count ? x->q->rows.inputs[at] : "-", line, 0,
                   "column \"%s\": \"%s\" is not a weight from 0 to 1e20",
                   text_quote_z(t->schema->columns[column].name),
                   text_quote(cell->text, cell->length));
 }
 
+/* Keeps the cells as they are written. Of wide sequences numbers suffice. */
 static void keep_cells(struct sample *x, const struct stream_group *g, uint64_t i, uint64_t row)
 {
     const struct schema *s = x->store.serve->schema;
     struct sample_cells *to = &x->cells[row];
     struct text all = {0};
-    to->end = mem_alloc((size_t)x->cell_count + 1, sizeof *to->end);
-    for (size_t c = 0; c < s->column_count; c++) {
-        if (x->cell_of[c] == UINT32_MAX)
-            continue;
-        const struct csv_cell *cell = cell_at(&x->stream->binding, g->cells, g->first + i, c);
+    to->end = mem_alloc(s->column_count, sizeof *to->end);
+    for (size_t c = 0; !s->steps && c < s->column_count; c++) {
+        const struct csv_cell *cell = cell_at(&x->stream->in.binding, g->cells, g->first + i, c);
         if (cell)
             text_add(&all, cell->text, cell->length);
-        to->end[x->cell_of[c]] = (uint32_t)all.length;
+        to->end[c] = (uint32_t)all.length;
     }
-    to->bytes = mem_string_n(all.data ? all.data : "", all.length);
-    text_free(&all);
+    to->bytes = all.data;
 }
 
 static void free_cells(struct sample_cells *c)
@@ -117,17 +106,13 @@ static bool keep_group(void *context, const struct stream_group *g, struct err *
 bool sample_read(struct sample *x, struct err *e)
 {
     struct stream stream = {0};
-    const struct stream_request want = {.inputs = x->q->inputs,
-                                        .input_count = x->q->input_count,
-                                        .progress = PROGRESS_NONE,
-                                        .again = x->q->again,
-                                        .strict = true,
-                                        .weighed = true,
-                                        .max_bad_rows = -1};
+    struct rows_request rows = x->q->rows;
     const struct stream_sink sink = {.group = keep_group, .context = x};
-    number_cells(x);
+    rows.progress = PROGRESS_NONE;
+    rows.strict = rows.weighed = true;
     x->stream = &stream;
-    bool good = stream_open(&stream, x->store.serve, &want, e) && stream_run(&stream, &sink, e);
+    bool good = stream_open(&stream, x->store.serve, &rows, &sink, e) &&
+                stream_run(&stream, e);
     if (good)
         store_lines(&x->store);
     x->r->lines = x->store.line_count;
@@ -135,7 +120,7 @@ bool sample_read(struct sample *x, struct err *e)
         good = err_set(e, ERR_WEIGHT_SUM,
                        "the weight of each row is 0: there is nothing to measure");
     else if (good && !x->r->lines)
-        good = err_at(e, ERR_CSV_NO_ROWS, x->q->input_count ? x->q->inputs[0] : "-", 0, 0,
+        good = err_at(e, ERR_CSV_NO_ROWS, rows_path(&rows), 0, 0,
                       "0 data rows: there is nothing to measure");
     stream_close(&stream);
     x->stream = NULL;
@@ -145,9 +130,9 @@ bool sample_read(struct sample *x, struct err *e)
 const char *sample_cell(const struct sample *x, uint64_t row, uint32_t column, size_t *length)
 {
     const struct sample_cells *c = &x->cells[row];
-    const uint32_t i = x->cell_of[column], from = i ? c->end[i - 1] : 0;
-    *length = c->end[i] - from;
-    return c->bytes + from;
+    const uint32_t from = column ? c->end[column - 1] : 0;
+    *length = c->end[column] - from;
+    return *length ? c->bytes + from : "";
 }
 
 void sample_free(struct sample *x)
@@ -156,6 +141,5 @@ void sample_free(struct sample *x)
         free_cells(&x->cells[i]);
     mem_free(x->cells);
     mem_free(x->weight);
-    mem_free(x->cell_of);
     store_close(&x->store);
 }

@@ -163,16 +163,17 @@ static double push(const struct effect_point *p, uint32_t classes)
     return sum;
 }
 
+static int by_push(const void *one, const void *other, const void *classes)
+{
+    const uint32_t count = *(const uint32_t *)classes;
+    const double a = push(one, count), b = push(other, count);
+    return a > b ? -1 : a < b;
+}
+
 /* The words that push most, from the strongest down; the others are forgotten. */
 static void keep_strongest(struct effect *f, uint32_t classes)
 {
-    for (uint32_t i = 1; i < f->count; i++) {
-        struct effect_point p = f->points[i];
-        uint32_t k = i;
-        for (; k && push(&p, classes) > push(&f->points[k - 1], classes); k--)
-            f->points[k] = f->points[k - 1];
-        f->points[k] = p;
-    }
+    sort_stable(f->points, f->count, sizeof *f->points, by_push, &classes);
     while (f->count > EFFECTS_WORDS)
         effect_point_free(&f->points[--f->count]);
 }

@@ -130,7 +130,7 @@ void effects_write(const struct effects_result *r, const char *file, struct json
         json_close(out, '}');
     }
     json_close(out, ']');
-    select_write(&r->backend, "backend", out);
+    select_write(&r->serve.backend, "backend", out);
     json_close(out, '}');
     text_free(&explains);
 }

@@ -9,7 +9,7 @@
 #include "answer/explain/row_store.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/process/stop.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "table/encoder/cell_copy.h"
 #include "table/schema/record.h"
@@ -77,17 +77,13 @@ static void list_lines(struct explain *x)
 static bool read_rows(struct explain *x, const struct explain_request *q, struct err *e)
 {
     struct stream stream = {0};
-    const struct stream_request want = {.inputs = q->inputs,
-                                        .input_count = q->input_count,
-                                        .progress = q->progress,
-                                        .labelled = true,
-                                        .again = q->again,
-                                        .strict = true,
-                                        .max_bad_rows = -1};
+    struct rows_request rows = q->rows;
     const struct stream_sink sink = {.group = keep_group, .context = x};
+    rows.labelled = rows.strict = true;
     x->stream = &stream;
-    bool good = stream_open(&stream, x->store.serve, &want, e) && stream_run(&stream, &sink, e);
-    const char *path = q->input_count ? q->inputs[0] : "-";
+    bool good = stream_open(&stream, x->store.serve, &rows, &sink, e) &&
+                stream_run(&stream, e);
+    const char *path = rows_path(&rows);
     if (good)
         list_lines(x);
     x->r->unlabelled = stream.unlabelled;
@@ -199,22 +195,13 @@ static bool measure_unit(struct explain *x, struct importance *p, int64_t repeat
 
 /* --- the story --- */
 
-static bool more_important(const struct importance *a, const struct importance *b)
+static int by_importance(const void *one, const void *other, const void *context)
 {
-    if (a->importance != b->importance)
-        return a->importance > b->importance;
-    return a->unit->columns[0] < b->unit->columns[0];
-}
-
-static void order(struct explain_result *r)
-{
-    for (uint32_t i = 1; i < r->column_count; i++) {
-        struct importance p = r->columns[i];
-        uint32_t k = i;
-        for (; k && more_important(&p, &r->columns[k - 1]); k--)
-            r->columns[k] = r->columns[k - 1];
-        r->columns[k] = p;
-    }
+    const struct importance *a = one, *b = other;
+    (void)context;
+    if (a->importance > b->importance || a->importance < b->importance)
+        return a->importance > b->importance ? -1 : 1;
+    return a->unit->columns[0] < b->unit->columns[0] ? -1 : 1;
 }
 
 static bool explain(struct explain *x, const struct explain_request *q, struct err *e)
@@ -225,7 +212,7 @@ static bool explain(struct explain *x, const struct explain_request *q, struct e
         good = err_set(e, ERR_WEIGHT_SUM,
                        "the weight of each row is 0: there is nothing to measure");
     struct progress_amount progress;
-    progress_amount_open(&progress, (enum progress_style)q->progress, "explaining", "columns");
+    progress_amount_open(&progress, q->rows.progress, "explaining", "columns");
     for (uint32_t i = 0; good && i < x->r->column_count; i++) {
         good = measure_unit(x, &x->r->columns[i], q->repeats, from, e);
         progress_amount(&progress, i + 1, x->r->column_count);
@@ -247,13 +234,8 @@ static void find_alike(struct explain_result *r, const struct row_store *k)
 bool explain_run(const struct explain_request *q, struct explain_result *r, struct err *e)
 {
     *r = (struct explain_result){0};
-    stop_phase("explain", true);
-    if (!serve_open(&r->serve, q->model, JOB_EXPLAIN, &q->overrides, e) ||
-        !units_list(&r->units, r->serve.schema, q->groups, q->group_count, e) ||
-        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
+    if (!units_open(&r->units, &r->serve, &q->rows, q->groups, q->group_count, e))
         return false;
-    serve_reading(&r->serve, &q->reading);
-    r->serve.beside = true;
     const struct criterion c = serve_criterion(&r->serve);
     r->metric = metric_of(&c, r->serve.schema->task);
     r->column_count = r->units.count;
@@ -264,10 +246,9 @@ bool explain_run(const struct explain_request *q, struct explain_result *r, stru
     store_open(&x.store, &r->serve);
     x.store.before = r->metric == &metric_loss; /* as evaluate judges by it */
     bool good = read_rows(&x, q, e) && explain(&x, q, e);
-    order(r);
+    sort_stable(r->columns, r->column_count, sizeof *r->columns, by_importance, NULL);
     if (good)
         find_alike(r, &x.store);
-    r->backend = r->serve.backend;
     store_close(&x.store);
     mem_free(x.label);
     mem_free(x.target);
@@ -324,7 +305,7 @@ void explain_write(const struct explain_request *q, const struct explain_result 
     }
     json_close(out, ']');
     write_alikes(&r->alikes, out);
-    select_write(&r->backend, "backend", out);
+    select_write(&r->serve.backend, "backend", out);
     json_close(out, '}');
 }
 

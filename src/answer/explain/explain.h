@@ -14,18 +14,11 @@
 #define EXPLAIN_REPEATS_MOST 1000
 
 struct explain_request {
-    const char *model;
-    char *const *inputs;
-    size_t input_count;
+    struct rows_request rows;
     const char *const *groups; /* "a,b": columns that are dealt together, as one entry */
     size_t group_count;
-    const char *part; /* of serve_part; NULL: every row */
-    struct reading reading;
-    int progress; /* enum progress_style */
     int64_t repeats;
     uint64_t most_rows; /* the first ones; 0: all */
-    bool again;         /* the rows were read before, and their notes given */
-    struct overrides overrides;
 };
 struct importance {
     const struct unit *unit;
@@ -33,7 +26,6 @@ struct importance {
     struct interval interval; /* 95 %; NaN: one repeat */
 };
 struct explain_result {
-    struct selection backend;
     const struct metric_type *metric; /* the task's default */
     double value;                     /* of the unchanged rows */
     uint64_t rows, unlabelled;

@@ -1,13 +1,13 @@
-/* row_store.c - see row_store.h; for windows row_store_series.c. */
+/* row_store.c - see row_store.h. */
 #include "answer/explain/row_store.h"
 
 #include <string.h>
 
-#include "answer/explain/row_store_series.h"
 #include "base/mem.h"
 #include "base/process/thread.h"
 
-#define TILE 256u
+#define TILE 256u /* records of a tile */
+#define CHUNK 8192u /* records that are answered at once */
 
 void store_open(struct row_store *x, struct serve *s)
 {
@@ -21,14 +21,6 @@ void store_middle(struct row_store *x)
 {
     x->middle = !x->classes;
     x->width = x->classes ? x->classes : 1;
-}
-
-struct answer_mean store_mean(const struct row_store *x, const real *logits, uint64_t lines)
-{
-    struct answer_mean mean = serve_mean(x->serve, logits, lines);
-    if (x->before)
-        mean.calibration = NULL;
-    return mean;
 }
 
 void store_values(const struct row_store *x, const struct answer_mean *mean, uint64_t line,
@@ -61,15 +53,15 @@ bool store_add(struct row_store *x, const struct stream *t, const struct stream_
     for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
         const struct encoder *c = x->serve->encoders[k];
         const struct raw_record raw = {t->encoder, x->raw[0] + x->rows * t->encoder->format.stride};
-        if (!cell_parse(c, &t->binding, NULL, g->cells, g->first + i, t->request.labelled,
+        if (!cell_parse(c, &t->in.binding, NULL, g->cells, g->first + i, t->request.labelled,
                         k ? &raw : NULL, x->raw[k] + x->rows * c->format.stride, NULL, &x->terms,
                         e))
             return false;
     }
     struct err ignored = {0}; /* a row without a place has ended the stream */
     if (x->window)
-        series_step_read(t->schema, &t->binding, NULL, g->cells, g->first + i, &x->steps[x->rows],
-                         &ignored);
+        series_step_read(t->schema, &t->in.binding, NULL, g->cells, g->first + i,
+                         &x->steps[x->rows], &ignored);
     x->wanted[x->rows++] = !g->bad[i];
     return true;
 }
@@ -95,21 +87,57 @@ void store_replace(struct row_store *x, uint64_t row)
     put_row(x, row, x, --x->rows);
 }
 
+/* Lists the windows of the rows, in order: a model that sorts reads files in any order. */
+static void list_windows(struct row_store *x)
+{
+    const struct windows *w = &x->serve->schema->windows;
+    struct row_places p;
+    row_places_begin(&p, x->rows);
+    for (uint64_t i = 0; i < x->rows; i++)
+        row_places_add(&p, &x->steps[i]);
+    row_places_sort(&p);
+    for (uint64_t at = 0, end; at < x->rows; at = end) {
+        end = row_places_end(&p, at);
+        for (uint64_t k = 0; k < windows_count(w, end - at); k++) {
+            const struct window one = window_at(w, end - at, k);
+            window_list_add(&x->windows, w, &one, p.at + at, 0);
+        }
+    }
+    row_places_free(&p);
+    x->line_count = lines_number(x->windows.line, x->windows.count * window_answers(w), x->rows,
+                                 x->wanted, x->row_of);
+}
+
+/* Records of a read. */
+static uint32_t read_length(const struct row_store *x)
+{
+    return x->window ? x->window : 1;
+}
+
+/* Reads that are answered at once. */
+static uint64_t chunk_reads(const struct row_store *x)
+{
+    const uint64_t all = store_reads(x);
+    const uint64_t most = CHUNK / read_length(x) ? CHUNK / read_length(x) : 1;
+    return most < all ? most : all;
+}
+
 void store_lines(struct row_store *x)
 {
-    if (x->window) {
-        store_series_lines(x);
-        return;
-    }
-    const size_t chunk = x->rows < KEPT_CHUNK ? x->rows : KEPT_CHUNK;
+    const struct serve *v = x->serve;
     x->row_of = mem_grow(x->row_of, x->rows + 1, sizeof *x->row_of);
     x->line_count = x->rows;
     for (uint64_t i = 0; i < x->rows; i++)
         x->row_of[i] = (uint32_t)i;
-    x->records = mem_grow(x->records, chunk * x->serve->encoder_count + 1, x->serve->stride);
-    x->logits = mem_grow(x->logits, chunk * x->serve->member_count * x->serve->outputs + 1,
-                         sizeof *x->logits);
-    x->answer = mem_grow(x->answer, x->rows * x->width + 1, sizeof *x->answer);
+    if (x->window)
+        list_windows(x);
+    const size_t reads = chunk_reads(x), records = reads * read_length(x);
+    const size_t answers = x->window ? reads * window_answers(&v->schema->windows) : reads;
+    const size_t logits = x->window && x->line_count > answers ? x->line_count : answers;
+    x->records = mem_grow(x->records, records * v->encoder_count + 1, v->stride);
+    x->chunk = x->window ? mem_grow(x->chunk, records + 1, sizeof *x->chunk) : NULL;
+    x->logits = mem_grow(x->logits, logits * v->member_count * v->outputs + 1, sizeof *x->logits);
+    x->answer = mem_grow(x->answer, x->line_count * x->width + 1, sizeof *x->answer);
 }
 
 uint64_t store_reads(const struct row_store *x)
@@ -122,49 +150,90 @@ const uint32_t *store_window(const struct row_store *x, uint64_t window, uint32_
     return window_list_rows(&x->windows, &x->serve->schema->windows, window, length);
 }
 
+/* The records of a read for encoder k, at `to`, before the encoding. */
+static void place_read(const struct row_store *x, uint32_t k, uint64_t read, unsigned char *to)
+{
+    const size_t stride = x->serve->encoders[k]->format.stride;
+    const uint32_t row = (uint32_t)read, *rows = &row;
+    uint32_t length = 1;
+    if (x->window)
+        rows = store_window(x, read, &length);
+    memset(to + length * stride, 0, (read_length(x) - length) * stride);
+    for (uint32_t t = 0; t < length; t++)
+        memcpy(to + t * stride, x->raw[k] + rows[t] * stride, stride);
+    if (x->change)
+        x->change(x->context, k, read, length, to);
+}
+
 static void encode_tile(void *context, unsigned tile, unsigned thread)
 {
     const struct row_store *x = context;
-    uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
+    const uint32_t length = read_length(x), reads = TILE / length ? TILE / length : 1;
+    const uint64_t begin = (uint64_t)tile * reads,
+                   end = begin + reads < x->count ? begin + reads : x->count;
     (void)thread;
     for (uint32_t k = 0; k < x->serve->encoder_count; k++) {
         const struct encoder *c = x->serve->encoders[k];
-        const size_t stride = c->format.stride;
-        unsigned char *to = x->records + k * x->count * x->serve->stride;
-        memcpy(to + begin * stride, x->raw[k] + (x->first + begin) * stride,
-               (end - begin) * stride);
-        for (uint64_t i = begin; x->change && i < end; i++)
-            x->change(x->context, k, x->first + i, 1, to + i * stride);
-        encoder_apply(c, to + begin * stride, end - begin);
+        const size_t bytes = length * c->format.stride;
+        unsigned char *to = x->records + k * x->count * length * x->serve->stride;
+        for (uint64_t i = begin; i < end; i++)
+            place_read(x, k, x->first + i, to + i * bytes);
+        encoder_apply(c, to + begin * bytes, (end - begin) * length);
     }
+    for (uint64_t i = begin * length; x->window && i < end * length; i++)
+        x->chunk[i] = x->windows.rows[x->first * length + i] == SAMPLE_NONE ? SOURCE_NONE
+                                                                           : (uint32_t)i;
 }
 
 static void answer_tile(void *context, unsigned tile, unsigned thread)
 {
     const struct row_store *x = context;
-    struct answer_mean mean = store_mean(x, x->logits, x->count);
+    struct answer_mean mean = serve_mean(x->serve, x->logits, x->count);
     uint64_t begin = (uint64_t)tile * TILE, end = begin + TILE < x->count ? begin + TILE : x->count;
     double *answer = x->answer + x->first * x->width;
     (void)thread;
+    if (x->before)
+        mean.calibration = NULL;
     if (x->classes)
         answer_mean_probabilities(&mean, begin, end, x->classes, answer + begin * x->classes);
     for (uint64_t i = begin; !x->classes && i < end; i++)
         store_values(x, &mean, i, answer + i * x->width);
 }
 
+/* Makes x->logits the answers to lines x->first .. x->first + x->count - 1. */
+static void take_answers(struct row_store *x)
+{
+    threads_run((unsigned)((x->count + TILE - 1) / TILE), answer_tile, x);
+}
+
 bool store_answer(struct row_store *x, store_change *change, const void *context, struct err *e)
 {
+    const struct serve *v = x->serve;
+    const uint32_t length = read_length(x), tile = TILE / length ? TILE / length : 1;
+    const uint32_t answers = window_answers(&v->schema->windows);
+    const uint64_t reads = store_reads(x), most = chunk_reads(x);
     x->change = change;
     x->context = context;
     if (x->window)
-        return store_series_answer(x, e);
-    for (x->first = 0; x->first < x->rows; x->first += x->count) {
-        x->count = x->rows - x->first < KEPT_CHUNK ? x->rows - x->first : KEPT_CHUNK;
-        unsigned tiles = (unsigned)((x->count + TILE - 1) / TILE);
-        threads_run(tiles, encode_tile, x);
-        if (stream_stopped(e) || !serve_answer(x->serve, x->records, x->count, x->logits, e))
+        window_mean_begin(&x->mean, v->member_count, x->line_count, v->outputs);
+    for (x->first = 0; x->first < reads; x->first += x->count) {
+        x->count = reads - x->first < most ? reads - x->first : most;
+        threads_run((unsigned)((x->count + tile - 1) / tile), encode_tile, x);
+        if (stream_stopped(e) ||
+            !serve_answer_windows(x->serve, x->records, x->count * length, x->chunk, NULL,
+                                  x->count, x->logits, e))
             return false;
-        threads_run(tiles, answer_tile, x);
+        if (x->window)
+            window_mean_add(&x->mean, x->windows.line + x->first * answers, x->logits,
+                            x->count * answers, 0, x->count * answers);
+        else
+            take_answers(x);
+    }
+    if (x->window) {
+        window_mean_put(&x->mean, x->logits, x->line_count, 0);
+        x->first = 0;
+        x->count = x->line_count;
+        take_answers(x);
     }
     return true;
 }
@@ -176,11 +245,13 @@ void store_clear(struct row_store *x)
 
 void store_close(struct row_store *x)
 {
-    void *const all[] = {x->raw, x->wanted, x->row_of, x->answer, x->records, x->logits};
+    void *const all[] = {x->raw,     x->wanted, x->row_of, x->answer,
+                         x->records, x->logits, x->steps,  x->chunk};
     for (uint32_t k = 0; x->raw && k < x->serve->encoder_count; k++)
         mem_free(x->raw[k]);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mem_free(all[i]);
     terms_free(&x->terms);
-    store_series_close(x);
+    window_list_free(&x->windows);
+    window_mean_free(&x->mean);
 }

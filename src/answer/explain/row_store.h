@@ -11,7 +11,6 @@
 
 #include "answer/stream/stream.h"
 #include "table/sequence/order.h"
-#include "table/sequence/window_mean.h"
 #include "table/sequence/windows.h"
 
 /* Changes the records of a read, in the format of that encoder, in place. Called by several
@@ -30,7 +29,7 @@ struct row_store {
     uint64_t line_count;
     uint32_t *row_of; /* [line_count]: the row of each line, ascending */
     double *answer;   /* [line_count][width] */
-    /* Private to row_store.c and row_store_series.c */
+    /* Private to row_store.c */
     struct terms terms;
     store_change *change;
     const void *context;
@@ -41,7 +40,7 @@ struct row_store {
     uint32_t window; /* 0: a table */
     struct series_step *steps; /* [rows] */
     struct window_list windows;
-    uint32_t *chunk; /* windows of a chunk's records */
+    uint32_t *chunk; /* windows of a chunk's records; NULL: a table */
     struct window_mean mean; /* of the windows of each line */
 };
 
@@ -49,8 +48,6 @@ void store_open(struct row_store *x, struct serve *s);
 /* Makes answers one value: of several quantiles the one nearest to 0.5. Call it before the first
  * row. */
 void store_middle(struct row_store *x);
-/* How logits of lines become answers. */
-struct answer_mean store_mean(const struct row_store *x, const real *logits, uint64_t lines);
 /* Values of a line, by its logits. */
 void store_values(const struct row_store *x, const struct answer_mean *mean, uint64_t line,
                   double *value);

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/name_list.h"
+#include "base/process/stop.h"
 #include "table/encoder/cell_copy.h"
 
 /* Columns, or the channels of wide sequences. */
@@ -77,8 +78,8 @@ static bool add_group(struct units *u, const struct schema *s, const char *names
     return good;
 }
 
-bool units_list(struct units *u, const struct schema *s, const char *const *groups,
-                size_t group_count, struct err *e)
+static bool list_units(struct units *u, const struct schema *s, const char *const *groups,
+                       size_t group_count, struct err *e)
 {
     *u = (struct units){.items = mem_zero(place_count(s), sizeof *u->items)};
     if (s->windows.carry) {
@@ -97,6 +98,14 @@ bool units_list(struct units *u, const struct schema *s, const char *const *grou
     mem_free(columns);
     mem_free(taken);
     return good;
+}
+
+bool units_open(struct units *u, struct serve *s, const struct rows_request *q,
+                const char *const *groups, size_t group_count, struct err *e)
+{
+    stop_phase("explain", true);
+    return serve_open(s, q, JOB_EXPLAIN, e) && list_units(u, s->schema, groups, group_count, e) &&
+           serve_take(s, q, e);
 }
 
 void units_free(struct units *u)

@@ -3,7 +3,7 @@
 #ifndef DNN_ANSWER_UNIT_H
 #define DNN_ANSWER_UNIT_H
 
-#include "table/schema/schema.h"
+#include "answer/stream/serve.h"
 
 struct unit {
     char *name;        /* of the column or channel, or "a, b" */
@@ -15,10 +15,11 @@ struct units {
     uint32_t count;
 };
 
-/* The groups ("a,b": names, none in two groups), then every other unit in the order of the schema.
- * False: E10, or state passes from window to window. Caller: units_free, after an error too. */
-bool units_list(struct units *u, const struct schema *s, const char *const *groups,
-                size_t group_count, struct err *e);
+/* Opens the model of an explanation, takes its rows and lists its units: the groups ("a,b": names,
+ * none in two groups), then every other unit in the order of the schema. False: e; E10, or state
+ * passes from window to window. Caller: units_free and serve_close, after an error too. */
+bool units_open(struct units *u, struct serve *s, const struct rows_request *q,
+                const char *const *groups, size_t group_count, struct err *e);
 void units_free(struct units *u);
 
 #endif

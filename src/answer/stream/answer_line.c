@@ -17,11 +17,7 @@
 /* Makes room for `more` bytes at the end. */
 static char *reserve(struct text *out, size_t more)
 {
-    if (out->room - out->length < more) {
-        size_t room = out->room * 2 > out->length + more ? out->room * 2 : out->length + more;
-        out->data = mem_grow(out->data, room, 1);
-        out->room = room;
-    }
+    text_room(out, more);
     return out->data + out->length;
 }
 
@@ -358,20 +354,22 @@ void answer_line_cells(const struct answer_line *l, const struct csv_cells *cell
     out->length += (size_t)(to - from);
 }
 
+static void add_number(const struct answer_line *l, double value, bool fine, struct text *out)
+{
+    char digits[NUMBER_ROOM];
+    text_char(out, l->delimiter);
+    text_add(out, digits, answer_value(digits, value, fine));
+}
+
 /* Writes the answer, then the others from the likeliest down; ties: the first label. */
 static void add_top(const struct answer_line *l, const double *probability, struct text *out)
 {
     uint32_t next = decision_label(l->decision, probability, l->outputs), first = next;
     for (uint32_t k = 0; k < l->top; k++) {
         uint32_t at = next;
-        const struct text *label = &l->labels[at];
-        char *from = reserve(out, label->length + NUMBER_ROOM + 2), *to = from;
-        memcpy(to, label->data, label->length);
-        to += label->length;
-        *to++ = l->delimiter;
-        to += answer_number(to, probability[at]);
-        *to++ = k + 1 < l->top ? l->delimiter : '\n';
-        out->length += (size_t)(to - from);
+        text_add(out, l->labels[at].data, l->labels[at].length);
+        add_number(l, probability[at], false, out);
+        text_char(out, k + 1 < l->top ? l->delimiter : '\n');
         next = UINT32_MAX;
         for (uint32_t c = 0; c < l->outputs; c++) {
             bool behind = k == 0 || probability[c] < probability[at] ||
@@ -415,46 +413,33 @@ void answer_line_add(const struct answer_line *l, const struct csv_cells *cells,
 void answer_line_more(const struct answer_line *l, double value, struct text *out)
 {
     out->length--; /* the line end */
-    char *from = reserve(out, NUMBER_ROOM + 2), *to = from;
-    *to++ = l->delimiter;
-    to += answer_number(to, value);
-    *to++ = '\n';
-    out->length += (size_t)(to - from);
+    add_number(l, value, false, out);
+    text_char(out, '\n');
 }
 
 void answer_line_ends(const struct answer_line *l, const double ends[2], struct text *out)
 {
     out->length--; /* the line end */
-    char *from = reserve(out, 2 * (NUMBER_ROOM + 1) + 1), *to = from;
-    for (int k = 0; k < 2; k++) {
-        *to++ = l->delimiter;
-        to += answer_value(to, ends[k], l->fine);
-    }
-    *to++ = '\n';
-    out->length += (size_t)(to - from);
+    add_number(l, ends[0], l->fine, out);
+    add_number(l, ends[1], l->fine, out);
+    text_char(out, '\n');
 }
 
 void answer_line_set(const struct answer_line *l, const struct conformal *c,
                      const double *probability, uint32_t answer, struct text *out)
 {
-    size_t length = 0, most = 0;
-    for (uint32_t i = 0; i < l->outputs; i++)
-        most += conformal_holds(c, probability, answer, i) ? l->members[i].length + 1 : 0;
-    out->length--; /* the line end */
-    char *from = reserve(out, 3 * most + 4), *to = from, *set = from + 2 * most + 4;
+    struct text set = {0};
     for (uint32_t i = 0; i < l->outputs; i++) {
         if (!conformal_holds(c, probability, answer, i))
             continue;
-        if (length)
-            set[length++] = '|';
-        if (l->members[i].length)
-            memcpy(set + length, l->members[i].data, l->members[i].length);
-        length += l->members[i].length;
+        if (set.length)
+            text_char(&set, '|');
+        text_add(&set, l->members[i].data, l->members[i].length);
     }
-    *to++ = l->delimiter;
-    to = put_field(l, to, set, length);
-    *to++ = '\n';
-    out->length += (size_t)(to - from);
+    out->length--; /* the line end */
+    answer_line_field(l, out, set.data, set.length);
+    text_char(out, '\n');
+    text_free(&set);
 }
 
 void answer_line_null(const struct answer_line *l, const struct csv_cells *cells, size_t record,
@@ -464,12 +449,8 @@ void answer_line_null(const struct answer_line *l, const struct csv_cells *cells
     size_t fields = (l->top ? 2 * (size_t)l->top : (size_t)l->outputs + 1) + l->uncertainty;
     fields += l->values - 1;
     fields += l->region == ANSWER_INTERVAL ? 2 : l->region == ANSWER_SET;
-    char *from = reserve(out, fields * (l->missing.length + 1)), *to = from;
     for (size_t i = 0; i < fields; i++) {
-        if (l->missing.length)
-            memcpy(to, l->missing.data, l->missing.length);
-        to += l->missing.length;
-        *to++ = i + 1 < fields ? l->delimiter : '\n';
+        text_add(out, l->missing.data, l->missing.length);
+        text_char(out, i + 1 < fields ? l->delimiter : '\n');
     }
-    out->length += (size_t)(to - from);
 }

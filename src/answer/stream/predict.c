@@ -92,7 +92,7 @@ static void write_tile(void *context, unsigned tile, unsigned thread)
         uint64_t i = record_of(w, g, line);
         if (!g->bad[i])
             add_line(w, &mean, i, out);
-        else if (w->q->on_bad_row == BAD_ROW_NULL)
+        else if (w->q->rows.on_bad_row == BAD_ROW_NULL)
             answer_line_null(&w->line, g->cells, g->first + i, out);
     }
 }
@@ -118,7 +118,7 @@ static bool write_group(void *context, const struct stream_group *g, struct err 
 static bool next_input(void *context, struct err *e)
 {
     struct writer *w = context;
-    return answer_line_turn(&w->line, &w->stream->binding, e);
+    return answer_line_turn(&w->line, &w->stream->in.binding, e);
 }
 
 /* Before a wait for more rows: writes the answers so far, as the sender may wait for them; false if
@@ -137,15 +137,15 @@ static bool check_output(const char *what, const char *output, const struct pred
     if (!output)
         return true;
     bool named = strcmp(output, "-") != 0; /* cli has tested standard output */
-    if (named && file_same(output, q->model))
+    if (named && file_same(output, q->rows.model))
         return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the model file", what, text_quote_z(output));
-    for (size_t i = 0; i < q->input_count; i++)
-        if (named && strcmp(q->inputs[i], "-") != 0 && file_same(output, q->inputs[i]))
+    for (size_t i = 0; i < q->rows.input_count; i++)
+        if (named && strcmp(q->rows.inputs[i], "-") != 0 && file_same(output, q->rows.inputs[i]))
             return err_set(e, ERR_SAME_FILE, "%s \"%s\" is one of the inputs", what,
                            text_quote_z(output));
-    bool piped = q->input_count == 0;
-    for (size_t i = 0; i < q->input_count; i++)
-        piped |= strcmp(q->inputs[i], "-") == 0;
+    bool piped = q->rows.input_count == 0;
+    for (size_t i = 0; i < q->rows.input_count; i++)
+        piped |= strcmp(q->rows.inputs[i], "-") == 0;
     if (piped && file_is_input(output))
         return err_set(e, ERR_SAME_FILE, "%s \"%s\" is the file that standard input reads", what,
                        text_quote_z(output));
@@ -155,20 +155,20 @@ static bool check_output(const char *what, const char *output, const struct pred
 static bool check_request(const struct predict_request *q, struct err *e)
 {
     if (!check_output("the output", q->output, q, e) ||
-        !check_output("the file of --rejects", q->rejects, q, e))
+        !check_output("the file of --rejects", q->rows.rejects, q, e))
         return false;
-    if (q->rejects && (file_same(q->rejects, q->output) ||
-                       (file_is_output(q->rejects) && file_is_output(q->output))))
+    if (q->rows.rejects && (file_same(q->rows.rejects, q->output) ||
+                       (file_is_output(q->rows.rejects) && file_is_output(q->output))))
         return err_set(e, ERR_SAME_FILE, "--rejects and the output are both \"%s\"",
-                       text_quote_z(q->rejects));
-    if (q->rejects && !file_is_ours(q->rejects, REJECT_BEGIN, "a list of bad rows by dnn",
+                       text_quote_z(q->rows.rejects));
+    if (q->rows.rejects && !file_is_ours(q->rows.rejects, REJECT_BEGIN, "a list of bad rows by dnn",
                                       "choose another file for --rejects", e))
         return false;
     if (!output_spares(q->output, e))
         return false;
     size_t pipes = 0;
-    for (size_t i = 0; i < q->input_count; i++)
-        pipes += strcmp(q->inputs[i], "-") == 0;
+    for (size_t i = 0; i < q->rows.input_count; i++)
+        pipes += strcmp(q->rows.inputs[i], "-") == 0;
     if (pipes > 1)
         return err_set(e, ERR_USAGE, "standard input (-) is given %zu times", pipes);
     return true;
@@ -190,7 +190,7 @@ static void keep_answered(struct writer *w, struct err *e)
 static void sweep(const struct predict_request *q)
 {
     unsigned stale = outfile_sweep(q->output, NULL);
-    stale += q->rejects ? outfile_sweep(q->rejects, NULL) : 0;
+    stale += q->rows.rejects ? outfile_sweep(q->rows.rejects, NULL) : 0;
     if (stale)
         log_note("%u temporary file%s of a run that was killed removed", stale,
                  stale > 1 ? "s" : "");
@@ -201,33 +201,32 @@ static void keep_rejects(struct writer *w)
 {
     struct err late = {0};
     if (!stream_prepare(w->stream, &late) || !stream_commit(w->stream, &late))
-        log_warning("\"%s\" could not be written: %s", text_quote_z(w->q->rejects), late.what);
+        log_warning("\"%s\" could not be written: %s", text_quote_z(w->q->rows.rejects), late.what);
 }
 
 static bool answer_all(struct writer *w, struct err *e)
 {
     const struct predict_request *q = w->q;
     struct text header = {0};
-    w->line.uncertainty = q->uncertainty;
     const struct conformal *c = &w->stream->serve->file->conformal;
     const int region = c->rule == CONFORMAL_SETS     ? ANSWER_SET
                        : conformal_is_interval(c) ? ANSWER_INTERVAL
                                                   : ANSWER_ALONE;
-    bool good = answer_line_open(&w->line, w->stream->encoder, region, &w->stream->binding,
-                                 q->passthrough, q->tsv, q->null_text, e);
+    bool good = answer_line_open(&w->line, w->stream->encoder, region, &w->stream->in.binding,
+                                 q->passthrough, q->rows.tsv, q->null_text, e);
     w->line.uncertainty = q->uncertainty;
     w->line.decision = &w->stream->serve->decision;
     w->line.top = q->top;
-    good = good && answer_line_header(&w->line, &w->stream->binding, &header, e) &&
+    good = good && answer_line_header(&w->line, &w->stream->in.binding, &header, e) &&
            outfile_open(&w->out, q->output, e);
     if (good)
         sweep(q);
-    if (good && !q->no_header)
+    if (good && !q->rows.no_header)
         good = outfile_write(&w->out, header.data, header.length, e);
-    good = good && stream_run(w->stream, &(struct stream_sink){write_group, next_input, w}, e);
+    good = good && stream_run(w->stream, e);
     if (!good && (e->id == ERR_MACHINE_FAULT || (e->id == ERR_GPU_MEMORY && w->stream->rows)))
         keep_answered(w, e);
-    if (!good && e->id == ERR_BAD_ROWS && w->q->rejects)
+    if (!good && e->id == ERR_BAD_ROWS && w->q->rows.rejects)
         keep_rejects(w);
     /* both or none, but for a rename that fails; the answers' own name appears last */
     good = good && stream_prepare(w->stream, e) && outfile_prepare(&w->out, e) &&
@@ -253,33 +252,22 @@ static void note_held(const struct predict_result *r)
 static bool predict_opened(const struct predict_request *q, struct predict_result *r, struct err *e)
 {
     struct stream stream = {0};
-    struct stream_request want = {.inputs = q->inputs,
-                                  .input_count = q->input_count,
-                                  .columns = q->columns,
-                                  .no_header = q->no_header,
-                                  .tsv = q->tsv,
-                                  .csv = q->csv,
-                                  .passthrough = q->passthrough,
-                                  .progress = q->progress,
-                                  .on_bad_row = q->on_bad_row,
-                                  .rejects = q->rejects,
-                                  .max_bad_rows = q->max_bad_rows,
-                                  .limit = q->limit,
-                                  .idle = while_idle};
+    struct rows_request rows = q->rows;
     const struct schema *s = r->serve.schema;
     struct writer w = {.q = q,
                        .stream = &stream,
                        .by_sample = schema_answers_windows(s),
                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
+    const struct stream_sink sink = {write_group, next_input, while_idle, &w};
     double began = clock_now();
-    want.idle_context = &w;
+    rows.passthrough = q->passthrough != NULL;
     for (size_t i = 0; q->null_text && *q->null_text && i < r->serve.encoder_count; i++)
         opt_strings_add(&r->serve.encoders[i]->schema->missing, q->null_text);
-    bool good = stream_open(&stream, &r->serve, &want, e) && answer_all(&w, e);
+    bool good = stream_open(&stream, &r->serve, &rows, &sink, e) && answer_all(&w, e);
     r->predict_s = clock_now() - began;
     r->rows = stream.rows;
     r->bad_rows = stream.bad_rows;
-    r->answers = s->windows.window ? stream.answers : stream.rows - stream.bad_rows;
+    r->answers = stream.answers;
     r->held[0] = w.held[0];
     r->held[1] = w.held[1];
     if (good)
@@ -318,8 +306,8 @@ static bool check_uncertainty(const struct predict_request *q, const struct serv
 {
     if (!q->uncertainty || s->member_count > 1)
         return true;
-    err_at(e, ERR_ONE_NETWORK, q->model, 0, 0, "--uncertainty is the spread of the networks of an "
-                                               "ensemble, and this model is one network");
+    err_at(e, ERR_ONE_NETWORK, q->rows.model, 0, 0, "--uncertainty is the spread of the networks "
+           "of an ensemble, and this model is one network");
     return err_help(e, "train with `ensemble.folds` 5, say; or with `%s` 0.9 (dnn help conformal)",
                     s->schema->task == TASK_REGRESSION ? "intervals" : "sets");
 }
@@ -348,21 +336,18 @@ bool predict_run(const struct predict_request *q, struct predict_result *r, stru
     *r = (struct predict_result){0};
     stop_phase("predict", true);
     if (!check_request(q, e) || !read_gates(q, r, e) ||
-        !serve_open(&r->serve, q->model, JOB_PREDICT, &q->overrides, e) ||
-        !serve_threshold(&r->serve, q->threshold, e) || !check_top(q, &r->serve, e) ||
-        !check_uncertainty(q, &r->serve, e) ||
-        !serve_part(&r->serve, q->part, q->inputs, q->input_count, e))
+        !serve_open(&r->serve, &q->rows, JOB_PREDICT, e))
         return false;
-    serve_reading(&r->serve, &q->reading);
-    r->serve.beside = true;
-    r->load_s = r->serve.load_s;
+    r->load_s = clock_now() - began;
+    if (!serve_threshold(&r->serve, q->threshold, e) || !check_top(q, &r->serve, e) ||
+        !check_uncertainty(q, &r->serve, e) || !serve_take(&r->serve, &q->rows, e))
+        return false;
     bool good = predict_opened(q, r, e);
-    r->backend = r->serve.backend;
     r->total_s = clock_now() - began;
     if (good) {
         judge_gates(r);
         uint64_t answers = r->answers;
-        log_line("%s: predicted %llu row%s, %llu answer%s", r->backend.used,
+        log_line("%s: predicted %llu row%s, %llu answer%s", r->serve.backend.used,
                  (unsigned long long)r->rows, r->rows == 1 ? "" : "s",
                  (unsigned long long)answers, answers == 1 ? "" : "s");
     }
@@ -379,10 +364,8 @@ static void write_counts(const struct schema *s, const uint64_t *counts, const c
     json_close(out, '}');
 }
 
-void predict_write(const struct predict_request *q, const struct predict_result *r,
-                   struct json_out *out)
+void predict_write(const struct predict_result *r, struct json_out *out)
 {
-    (void)q;
     const struct schema *s = r->serve.schema;
     json_open(out, NULL, '{');
     json_put_string(out, "schema", "dnn.predict/1");
@@ -405,7 +388,7 @@ void predict_write(const struct predict_request *q, const struct predict_result 
     json_put_number(out, "predict", r->predict_s);
     json_put_number(out, "total", r->total_s);
     json_close(out, '}');
-    select_write(&r->backend, "backend", out);
+    select_write(&r->serve.backend, "backend", out);
     memory_write("memory", out);
     json_close(out, '}');
 }

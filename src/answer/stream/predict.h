@@ -9,31 +9,17 @@
 #include "measure/gate.h"
 
 struct predict_request {
-    const char *model;
-    char *const *inputs; /* "-" is standard input; none: standard input */
-    size_t input_count;
-    const char *output;  /* "-" is standard output */
-    const char *columns; /* --columns a,b,c with --no-header */
-    struct reading reading;
-    int progress; /* enum progress_style */
-    bool no_header;
-    bool tsv, csv; /* --io; neither: the training file's delimiter in, CSV out */
+    struct rows_request rows; /* tsv: out as well; csv, or neither: CSV out */
+    const char *output;       /* "-" is standard output */
     const char *passthrough; /* list of names, or "all" */
     uint32_t top;            /* 0, or the number of likeliest classes to write */
     bool uncertainty;        /* a last column with it */
     const double *threshold; /* NULL: the model's */
     const char *null_text;   /* --null */
-    enum bad_row on_bad_row; /* stream.h */
-    const char *rejects;
-    const char *part; /* of serve_part; NULL: every row */
-    int64_t max_bad_rows; /* -1: no limit */
-    uint64_t limit;       /* the first records alone; 0: all */
     char *const *require;    /* "unseen<=0.01" */
     size_t require_count;
-    struct overrides overrides;
 };
 struct predict_result {
-    struct selection backend;
     uint64_t rows, bad_rows; /* records read; of these, without an answer */
     uint64_t answers;
     uint64_t held[2]; /* values that the model's range held at its low and at its high end */
@@ -46,8 +32,7 @@ struct predict_result {
 };
 /* On failure a file that was to be written is as it was; lines on standard output stay. */
 bool predict_run(const struct predict_request *q, struct predict_result *r, struct err *e);
-void predict_write(const struct predict_request *q, const struct predict_result *r,
-                   struct json_out *out);       /* dnn.predict/1 */
+void predict_write(const struct predict_result *r, struct json_out *out); /* dnn.predict/1 */
 void predict_release(struct predict_result *r); /* after success and after failure */
 
 #endif

@@ -18,15 +18,6 @@ bool reading_delimiter(const char *text, char *delimiter, struct err *e)
     return err_expected(e, "one of , ; | \\t (in quotes: ';')");
 }
 
-/* The place of a word in a list that has it. */
-static int place_of(const char *word, const char *const *words)
-{
-    int at = 0;
-    while (strcmp(words[at], word) != 0)
-        at++;
-    return at;
-}
-
 void reading_apply(const struct reading *r, struct schema *s)
 {
     if (r->delimiter) {
@@ -34,9 +25,9 @@ void reading_apply(const struct reading *r, struct schema *s)
         s->dialect.tsv = false;
     }
     if (r->encoding)
-        s->dialect.encoding = place_of(r->encoding, csv_encoding_names);
+        s->dialect.encoding = r->encoding - 1;
     if (r->quote) {
-        s->dialect.quote = place_of(r->quote, csv_quote_names);
+        s->dialect.quote = r->quote - 1;
         s->dialect.tsv = false;
     }
     if (r->decimal)

@@ -6,14 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/process/device_thread.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/process/device_thread.h"
 #include "base/process/thread.h"
 #include "choose/memory.h"
 #include "measure/threshold.h"
-#include "table/sequence/windows.h"
 
 #define BATCH_MOST 1024u
 #define BATCH_LEAST 32u
@@ -30,10 +28,8 @@ static void make_members(struct serve *s)
     s->member_count = f->member_count;
     s->members = mem_zero(s->member_count, sizeof *s->members);
     s->weights = mem_alloc(s->member_count, sizeof *s->weights);
-    for (uint32_t i = 0; i < s->member_count; i++) {
-        s->members[i].architecture = f->members[i].architecture;
+    for (uint32_t i = 0; i < s->member_count; i++)
         sum += f->members[i].weight;
-    }
     s->codings = mem_alloc(s->member_count, sizeof *s->codings);
     for (uint32_t i = 0; i < s->member_count; i++) {
         s->weights[i] = f->members[i].weight / sum;
@@ -41,19 +37,16 @@ static void make_members(struct serve *s)
     }
 }
 
-bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
-                struct err *e)
+bool serve_open(struct serve *s, const struct rows_request *q, enum job job, struct err *e)
 {
-    double began = clock_now();
-    *s = (struct serve){.job = job};
-    s->file = modelfile_load(model, e);
+    *s = (struct serve){.job = job, .beside = true};
+    s->file = modelfile_load(q->model, e);
     if (!s->file)
         return false;
     s->schema = s->file->schema;
     s->decision = decision_in_use(&s->file->decision);
-    s->load_s = clock_now() - began;
-    s->has_options =
-        backend_settings(s->file->config, job, o, &s->options, &s->settings, &s->setting_count, e);
+    s->has_options = backend_settings(s->file->config, job, &q->overrides, &s->options,
+                                      &s->settings, &s->setting_count, e);
     if (!s->has_options ||
         !select_backend(&s->options, job, s->settings, s->setting_count, &s->backend, e)) {
         serve_close(s);
@@ -86,18 +79,13 @@ bool serve_threshold(struct serve *s, const double *threshold, struct err *e)
     return true;
 }
 
-bool serve_part(struct serve *s, const char *part, char *const *files, size_t count,
-                struct err *e)
-{
-    if (part)
-        threads_start((unsigned)s->options.threads);
-    return !part || held_find(&s->held, s->file, part, files, count, e);
-}
-
-void serve_reading(struct serve *s, const struct reading *r)
+bool serve_take(struct serve *s, const struct rows_request *q, struct err *e)
 {
     for (uint32_t i = 0; i < s->encoder_count; i++)
-        reading_apply(r, s->encoders[i]->schema);
+        reading_apply(&q->reading, s->encoders[i]->schema);
+    if (q->part)
+        threads_start((unsigned)s->options.threads);
+    return !q->part || held_find(&s->held, s->file, q->part, q->inputs, q->input_count, e);
 }
 
 static struct features *features_of(const struct serve *s, uint32_t member)
@@ -137,7 +125,7 @@ void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped
         decide(s, records, bytes);
 }
 
-static bool beside(const struct serve *s)
+bool serve_overlaps(const struct serve *s)
 {
     return s->beside && strcmp(s->backend.machine ? s->backend.machine : "cpu", "cpu") != 0;
 }
@@ -157,7 +145,7 @@ static void close_machine(void *serve)
 static void forget_machine(struct serve *s)
 {
     for (uint32_t i = 0; i < s->member_count; i++)
-        s->members[i] = (struct serve_member){.architecture = s->members[i].architecture};
+        s->members[i] = (struct serve_member){NULL, NULL};
     s->machine = NULL;
 }
 
@@ -207,7 +195,7 @@ static bool make_network(struct serve *s, struct serve_member *member,
     machine_set_plan(s->machine, &s->plan);
     snprintf(s->backend.blas_core, sizeof s->backend.blas_core, "%s", s->plan.blas_core);
     struct network *n = member->network = network_new(o, s->machine, &s->plan, e);
-    if (n && network_answer_source(n, &s->source, e)) /* it has room for rows */
+    if (n && network_answer_source(n, &s->now.source, e)) /* it has room for rows */
         return true;
     network_free(n);
     member->network = NULL;
@@ -234,13 +222,13 @@ static bool open_network(struct serve *s, uint32_t i, uint64_t count, struct err
     struct serve_member *member = &s->members[i];
     struct member *from = &s->file->members[i];
     bool gpu = select_is_gpu(&s->backend);
-    struct network_options o = serve_network(member->architecture, features_of(s, i), gpu);
+    struct network_options o = serve_network(from->architecture, features_of(s, i), gpu);
     o.beside = i ? s->members[i - 1].network : NULL;
     if (machine_in_place(s->machine)) {
         o.params = from->params;
         o.buffers = from->buffers;
     }
-    s->source.features = features_of(s, i);
+    s->now.source.features = features_of(s, i);
     if (!serve_rows(&o, s->machine, count > s->expected ? count : s->expected,
                     s->options.predict_batch_size, e) ||
         !fit_network(s, member, &o, e))
@@ -269,35 +257,30 @@ static bool open_networks(struct serve *s, uint64_t count, struct err *e)
     return true;
 }
 
-static bool answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
-                   struct err *e)
+static bool answer(struct answering *a, struct err *e)
 {
-    s->chunk = records;
-    s->source = (struct source){
-        .rows = {.format = s->encoders[0]->format, .chunks = &s->chunk, .shift = 63,
-                 .count = count},
-        .count = count,
+    struct serve *s = a->s;
+    const struct features *first = s->features[0];
+    const struct serve_member *last = &s->members[s->member_count - 1];
+    a->chunk = a->records;
+    a->source = (struct source){
+        .rows = {.format = s->encoders[0]->format, .chunks = &a->chunk, .shift = 63,
+                 .count = a->count},
+        .count = a->reads,
         .classes = s->schema->task == TASK_REGRESSION ? 0 : s->outputs,
-        .features = s->features[0],
+        .features = first,
+        .index = a->windows,
+        .begins = a->begins,
+        .steps = a->windows ? first->window : 0,
     };
-    uint64_t reads = count, answers = 1;
-    if (s->windows) {
-        s->source.index = s->windows;
-        s->source.begins = s->begins;
-        s->source.count = reads = s->window_count;
-        s->source.steps = s->features[0]->window;
-        answers = features_answers(s->features[0]);
-    }
-    struct serve_member *last = &s->members[s->member_count - 1];
-    if (!last->stepper && !open_networks(s, reads, e))
-        return false;
-    bool good = true;
+    const uint64_t answers = a->windows ? features_answers(first) : 1;
+    bool good = last->stepper || open_networks(s, a->reads, e);
     for (uint32_t i = 0; good && i < s->member_count; i++) {
-        s->chunk = records + s->file->members[i].encoder * count * s->stride;
-        s->source.features = features_of(s, i);
-        s->source.rows.format = s->source.features->format;
-        good = step_answer(s->members[i].stepper, &s->source, 0, reads,
-                           logits + i * reads * answers * s->outputs, e);
+        a->chunk = a->records + s->file->members[i].encoder * a->count * s->stride;
+        a->source.features = features_of(s, i);
+        a->source.rows.format = a->source.features->format;
+        good = step_answer(s->members[i].stepper, &a->source, 0, a->reads,
+                           a->logits + i * a->reads * answers * s->outputs, e);
     }
     return good;
 }
@@ -312,133 +295,89 @@ struct answer_mean serve_mean(const struct serve *s, const real *logits, uint64_
         .conformal = s->file->conformal.rule ? &s->file->conformal : NULL};
 }
 
-static void answer_there(void *answering)
+static void answer_now(void *answering)
 {
     struct answering *a = answering;
-    a->good = answer(a->s, a->records, a->count, a->logits, &a->e);
-}
-
-/* The thread of the device never comes back from its call: its machine and network are left to it.
- */
-static bool left_behind(struct serve *s)
-{
-    forget_machine(s);
-    return false;
-}
-
-/* Answers on a device, driven by a thread that can be left in a call that hangs. */
-static bool answer_beside(struct serve *s, unsigned char *records, uint64_t count, real *logits,
-                          struct err *e)
-{
-    struct answering a = {.s = s, .records = records, .count = count, .logits = logits};
-    if (!device_thread_run(answer_there, &a, e))
-        return left_behind(s);
-    *e = a.e;
-    return a.good;
+    a->good = answer(a, &a->e);
 }
 
 /* After a fault of the device, or without room on it, the CPU answers, these records first. After a
  * hang it does not: the driver may hold this process as well. */
-static bool answer_instead(struct serve *s, unsigned char *records, uint64_t count, real *logits,
-                           struct err *e)
+static bool answer_instead(struct serve *s, struct err *e)
 {
+    const struct answering *a = &s->now;
     if (!select_may_use_cpu(&s->backend, &s->options, e))
         return false;
     if (e->id == ERR_MACHINE_FAULT && e->cause == FAULT_HANG)
         return err_help(e, "--backend dnn_cpu answers on the CPU; the process may have to be "
                            "killed with -9");
-    if (s->windows && s->begins && !s->begins[0])
+    if (a->begins && !a->begins[0])
         return err_help(e, "the state that its group's windows passed on is lost with the GPU: "
                            "answer on the CPU (--backend dnn_cpu)");
-    bool device = beside(s);
+    bool device = serve_overlaps(s);
     select_use_cpu(&s->backend, e, "continuing on the CPU at the first row without an answer");
     err_clear(e);
     leave_machine(s, device);
-    return answer(s, records, count, logits, e);
+    return answer(&s->now, e);
+}
+
+void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits)
+{
+    s->now = (struct answering){
+        .s = s, .records = records, .count = count, .reads = count, .logits = logits};
+    s->now.beside = serve_overlaps(s) && s->machine && device_thread_begin(answer_now, &s->now);
+}
+
+bool serve_end(struct serve *s, struct err *e)
+{
+    struct answering *a = &s->now;
+    if (!a->beside) {
+        if (!s->backend.machine) /* serve_threads was not called: estimate by these records */
+            decide(s, a->count, 0);
+        if (serve_overlaps(s) && !s->machine)
+            select_lost(&s->backend, &s->options);
+        a->beside = serve_overlaps(s) && device_thread_begin(answer_now, a);
+        if (!a->beside)
+            answer_now(a);
+    }
+    if (a->beside && !device_thread_end(e)) {
+        forget_machine(s); /* that thread never comes back: its machine is left to it */
+        a->good = false;
+    } else if (!a->good) {
+        *e = a->e;
+    }
+    a->beside = false;
+    return a->good || answer_instead(s, e);
 }
 
 bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real *logits,
                   struct err *e)
 {
-    if (!s->backend.machine) /* serve_threads was not called: estimate by these records */
-        decide(s, count, 0);
-    if (beside(s) && !s->machine)
-        select_lost(&s->backend, &s->options);
-    return (beside(s) ? answer_beside(s, records, count, logits, e)
-                      : answer(s, records, count, logits, e)) ||
-           answer_instead(s, records, count, logits, e);
+    return serve_answer_windows(s, records, count, NULL, NULL, count, logits, e);
 }
 
 bool serve_answer_windows(struct serve *s, unsigned char *records, uint64_t count,
                           const uint32_t *windows, const uint32_t *begins, uint64_t window_count,
                           real *logits, struct err *e)
 {
-    if (!window_count)
-        return true;
-    s->windows = windows;
-    s->begins = s->features[0]->carry ? begins : NULL;
-    s->window_count = window_count;
-    bool good = serve_answer(s, records, count, logits, e);
-    s->windows = NULL;
-    return good;
-}
-
-bool serve_answer_one(struct serve *s, unsigned char *records, uint64_t count, real *logits,
-                      struct err *e)
-{
-    const struct features *f = s->features[0];
-    if (!f->window)
-        return serve_answer(s, records, count, logits, e);
-    const uint64_t length = count < f->window ? count : f->window, out = s->outputs;
-    const uint64_t answers = features_answers(f);
-    uint32_t *window = mem_alloc(f->window, sizeof *window);
-    real *all = mem_alloc(s->member_count * answers * out, sizeof *all);
-    window_rows(window, f->window, 0, (uint32_t)length);
-    bool good = !count || serve_answer_windows(s, records, count, window, NULL, 1, all, e);
-    for (uint32_t m = 0; good && m < s->member_count; m++)
-        for (uint64_t i = 0; i < count; i++)
-            memcpy(logits + (m * count + i) * out,
-                   all + (m * answers + (f->each && i < length ? i : 0)) * out,
-                   out * sizeof *all);
-    mem_free(window);
-    mem_free(all);
-    return good;
-}
-
-bool serve_overlaps(const struct serve *s)
-{
-    return beside(s);
-}
-
-void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits)
-{
-    s->next = (struct answering){.s = s, .records = records, .count = count, .logits = logits};
-    s->next_runs = beside(s) && s->machine && device_thread_begin(answer_there, &s->next);
-}
-
-bool serve_end(struct serve *s, struct err *e)
-{
-    struct answering *a = &s->next;
-    if (!s->next_runs)
-        return serve_answer(s, a->records, a->count, a->logits, e);
-    s->next_runs = false;
-    bool good = device_thread_end(e);
-    if (good)
-        *e = a->e;
-    else
-        left_behind(s);
-    return (good && a->good) || answer_instead(s, a->records, a->count, a->logits, e);
+    s->now = (struct answering){.s = s,
+                                .records = records,
+                                .count = count,
+                                .reads = window_count,
+                                .windows = windows,
+                                .begins = s->features[0]->carry ? begins : NULL,
+                                .logits = logits};
+    return !window_count || serve_end(s, e);
 }
 
 void serve_close(struct serve *s)
 {
-    leave_machine(s, beside(s));
+    leave_machine(s, serve_overlaps(s));
     for (uint32_t i = 0; s->features && i < s->encoder_count; i++)
         features_free(s->features[i]);
     mem_free(s->features);
     mem_free(s->codings);
-    if (!s->borrows_held)
-        held_free(&s->held);
+    held_free(&s->held);
     modelfile_free(s->file);
     mem_free(s->members);
     mem_free(s->weights);

@@ -18,7 +18,6 @@ struct serve;
 struct criterion serve_criterion(const struct serve *s);
 /* A network of the model at work. */
 struct serve_member {
-    const struct architecture *architecture;
     struct network *network; /* made by the first answer */
     struct stepper *stepper;
 };
@@ -27,7 +26,13 @@ struct answering {
     struct serve *s;
     unsigned char *records;
     uint64_t count;
+    uint64_t reads; /* what the network reads at once: windows, or records */
+    const uint32_t *windows; /* of records, as of a source; NULL: each record is read alone */
+    const uint32_t *begins;  /* NULL: no state is carried */
     real *logits;
+    struct source source;
+    unsigned char *chunk; /* of the source */
+    bool beside;          /* the thread of the device computes it */
     bool good;
     struct err e;
 };
@@ -48,28 +53,19 @@ struct serve {
     double *weights; /* of the members in the mean of their answers; the sum is 1 */
     struct decision decision; /* the model's, with its offsets; serve_threshold changes it */
     struct held held;        /* of --part: the records to be answered; else none */
-    bool borrows_held;
     const struct target_coding **codings; /* [member_count], of each one's encoder */
-    double load_s; /* reading and checking the file */
     struct backend_options options;
     bool has_options;
     enum job job;
-    /* A thread of its own drives the device, so that a call which hangs ends in an error (aside.h).
-     * Set before the first answer. */
+    /* A thread of its own drives the device (device_thread.h), so that a call which hangs ends in
+     * an error. True; set before the first answer. */
     bool beside;
     uint64_t expected; /* rows of the first answer, if more than its call gives */
     struct setting *settings;
     size_t setting_count;
-    /* made by the first answer */
-    struct machine *machine;
+    struct machine *machine; /* opened by the first answer */
     struct plan plan;
-    struct source source;
-    unsigned char *chunk;
-    const uint32_t *begins;  /* of them, as of a source; NULL: no state is carried */
-    const uint32_t *windows; /* the present answers are for these windows; NULL: for records */
-    uint64_t window_count;
-    struct answering next; /* of serve_begin */
-    bool next_runs;        /* a device computes it beside us */
+    struct answering now;
 };
 
 /* The options of a network that answers, without the rows of a batch. serve_rows sets the rows for
@@ -80,15 +76,11 @@ bool serve_rows(struct network_options *o, struct machine *m, uint64_t count, in
                 struct err *e);
 
 /* Reads the model, says which machine serves. Starts no thread, takes no memory but the file's. */
-bool serve_open(struct serve *s, const char *model, enum job job, const struct overrides *o,
-                struct err *e);
+bool serve_open(struct serve *s, const struct rows_request *q, enum job job, struct err *e);
 /* Another threshold than the model's; NULL: that one. E10: not from 0 to 1, or no binary task. */
 bool serve_threshold(struct serve *s, const double *threshold, struct err *e);
-/* Streams then answer the rows of a part of the training file (held.h) alone; NULL: every row. */
-bool serve_part(struct serve *s, const char *part, char *const *files, size_t count,
-                struct err *e);
-/* Reads files as `r` says. Before the first stream. */
-void serve_reading(struct serve *s, const struct reading *r);
+/* Before the first stream: files are read as q says, and streams answer its part alone. */
+bool serve_take(struct serve *s, const struct rows_request *q, struct err *e);
 /* Starts the thread pool if `records` records or `bytes` bytes of input (0: not known) are worth
  * it, and chooses the machine. Call it before the first answer. piped: the input is a pipe. */
 void serve_threads(struct serve *s, uint64_t records, uint64_t bytes, bool piped);
@@ -103,10 +95,6 @@ bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real 
 bool serve_answer_windows(struct serve *s, unsigned char *records, uint64_t count,
                           const uint32_t *windows, const uint32_t *begins, uint64_t window_count,
                           real *logits, struct err *e);
-/* As above for records that are one window: logits [members][count][outputs]; if a window has one
- * answer, each record gets it. */
-bool serve_answer_one(struct serve *s, unsigned char *records, uint64_t count, real *logits,
-                      struct err *e);
 /* serve_answer in two halves: in between, records and logits are left alone. A device computes
  * meanwhile; elsewhere, and the first time, all is done at the end. */
 void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits);

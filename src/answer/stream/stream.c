@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "answer/stream/ahead.h"
-#include "answer/stream/stream_input.h"
-#include "answer/stream/stream_series.h"
-#include "answer/stream/stream_sort.h"
-#include "answer/stream/stream_wait.h"
+#include "answer/stream/stream_work.h"
 #include "base/mem.h"
 #include "base/process/stop.h"
 #include "base/process/thread.h"
@@ -25,11 +22,15 @@ static const struct bloom *pooled_of(const struct serve *s)
     return s->file->known && s->file->known->pooled.bytes ? &s->file->known->pooled : NULL;
 }
 
-bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e)
+bool stream_open(struct stream *t, struct serve *s, const struct rows_request *q,
+                 const struct stream_sink *sink, struct err *e)
 {
-    *t = (struct stream){
-        .serve = s, .encoder = s->encoders[0], .schema = s->schema, .request = *q,
-        .dialect = s->schema->dialect};
+    *t = (struct stream){.serve = s,
+                         .encoder = s->encoders[0],
+                         .schema = s->schema,
+                         .request = *q,
+                         .sink = *sink,
+                         .dialect = s->schema->dialect};
     t->request.weighed |= q->labelled;
     if (q->csv)
         t->dialect.delimiter = ',';
@@ -94,168 +95,166 @@ static void part_free(struct stream_part *p)
     mem_free(p->sample);
 }
 
-/* Starts threads and allocates parts for the number of rows in the first block. The first bytes of
- * a live pipe tell little: they count as a whole block of such rows. */
-static void begin_work(struct work *w, const struct csv_block *block, size_t records)
+/* Starts threads and allocates parts for the first records, of `bytes` bytes. The first bytes of a
+ * live pipe tell little: they count as a whole block of such rows. */
+static void begin_work(struct work *w, size_t bytes, size_t records)
 {
     struct stream *t = w->t;
-    uint64_t size = t->request.input_count > 1 ? 0 : csv_size(t->csv);
-    size_t bytes = block->size;
-    if (t->request.idle && csv_waits(t->csv) && csv_more(t->csv) && bytes < CSV_BLOCK_BYTES / 2) {
+    const uint64_t size = t->request.input_count > 1 ? 0 : csv_size(t->in.csv);
+    const bool series = t->schema->windows.window > 0, more = size == 0 || size > bytes;
+    if (t->sink.idle && csv_waits(t->in.csv) && csv_more(t->in.csv) &&
+        bytes < CSV_BLOCK_BYTES / 2) {
         records = (records ? records : 1) * (CSV_BLOCK_BYTES / bytes);
         bytes = CSV_BLOCK_BYTES;
     }
-    serve_threads(t->serve, records, size ? size : bytes,
-                  csv_size(t->csv) == 0);
-    size_t room = records < t->group ? records + 1 : t->group;
-    const bool series = t->schema->windows.window > 0;
-    if (size == 0 || size > block->size || series)
-        room = t->group;
-    t->serve->expected = records < room ? records : room;
-    unsigned threads = threads_count();
-    part_new(t, &w->now, room);
+    serve_threads(t->serve, records, size ? size : bytes, csv_size(t->in.csv) == 0);
+    t->room = records < t->group && !more && !series ? records + 1 : t->group;
+    t->serve->expected = records < t->room ? records : t->room;
+    part_new(t, &w->now, t->room);
     if (series)
-        w->series = stream_series_new(t, room);
-    else if (serve_overlaps(t->serve) && (size == 0 || size > block->size || records > room))
-        part_new(t, &w->before, room);
-    w->error = mem_zero(threads, sizeof *w->error);
-    w->drift = mem_zero(threads, sizeof(struct drift *));
-    for (unsigned i = 0; i < threads; i++)
-        w->drift[i] = drift_new(t->encoder, t->drift->pooled);
+        w->series = stream_series_new(t, t->room);
+    else if (serve_overlaps(t->serve) && (more || records > t->room))
+        part_new(t, &w->before, t->room);
+    w->hands = mem_zero(threads_count(), sizeof *w->hands);
+    for (unsigned i = 0; i < threads_count(); i++)
+        w->hands[i].drift = drift_new(t->encoder, t->drift->pooled);
     w->undone = drift_new(t->encoder, t->drift->pooled);
-    w->lookups = mem_zero(threads, sizeof *w->lookups);
-    w->terms = mem_zero(threads, sizeof *w->terms);
-    t->room = room;
 }
 
 /* --- a block --- */
 
 /* Answers the records up to `end`. */
-static bool answer_groups(struct work *w, size_t end, const struct stream_sink *sink,
-                          struct err *e)
+static bool answer_groups(struct work *w, size_t end, struct err *e)
 {
     size_t room = w->t->room;
     for (size_t at = 0, rows; at < end; at += rows) {
         w->now.first = at;
         w->now.rows = end - at < room ? end - at : room;
         rows = w->now.rows;
-        if (!work_group(w, sink, e))
+        if (!work_group(w, e))
             return false;
     }
-    return work_finish(w, sink, e); /* the block is soon the reader's again */
+    return work_finish(w, e); /* the block is soon the reader's again */
 }
 
 /* Rows may have one of two widths. The first row with either settles it. */
 static bool settle_width(struct stream *t, const struct csv_cells *cells, struct err *e)
 {
-    for (size_t i = 0; i < cells->record_count && t->least; i++) {
+    for (size_t i = 0; i < cells->record_count && t->in.least; i++) {
         size_t width = cells->records[i].cells;
-        if (width == t->least) {
-            binding_free(&t->binding);
-            t->name_count = width;
-            t->bound = schema_bind(t->schema, t->names, width, BIND_FEATURES, &t->binding, e);
+        if (width == t->in.least) {
+            binding_free(&t->in.binding);
+            t->in.name_count = width;
+            t->in.bound =
+                schema_bind(t->schema, t->in.names, width, BIND_FEATURES, &t->in.binding, e);
         }
-        if (width == t->name_count)
-            t->least = 0;
+        if (width == t->in.name_count)
+            t->in.least = 0;
     }
-    return t->bound;
+    return t->in.bound;
 }
 
 /* Answers the records up to *end; in sequences only records that nothing further changes, and sets
  * *end to the first that waits. */
-static bool answer_records(struct work *w, bool final, size_t *end, const struct stream_sink *sink,
-                           struct err *e)
+static bool answer_records(struct work *w, bool final, size_t *end, struct err *e)
 {
     if (!w->series)
-        return answer_groups(w, *end, sink, e);
-    if (!stream_series_answer(w, final, sink, end, e))
+        return answer_groups(w, *end, e);
+    if (!stream_series_answer(w, final, end, e))
         return false;
     if (final)
         stream_series_cut(w->series);
     return true;
 }
 
-/* A record that cannot be cut into cells ends its part of the block: the rest is cut anew. */
-static bool answer_block(struct work *w, struct ahead_block *now, const struct stream_sink *sink,
-                         struct err *e)
+/* Answers w->block. A record that cannot be cut into cells ends its part of the block: the rest is
+ * cut anew. good: it has no such record. */
+static bool answer_rest(struct work *w, struct csv_cells *cells, bool good, struct err *e)
 {
     struct stream *t = w->t;
-    const struct csv_block *block = &now->block;
-    struct csv_cells *cells = &now->cells;
-    struct csv_block rest = *block;
-    bool good = now->good;
-    if (w->waiting.used) {
-        good = wait_join(w, &rest);
-        cells = &w->waiting.cells;
-    }
     w->cells = cells;
     for (bool more = true; more;) {
         t->blank_lines += cells->blank_lines;
-        w->block = &rest;
         if (!w->now.logits)
-            begin_work(w, block, cells->record_count);
+            begin_work(w, w->block.size, cells->record_count);
         size_t end = cells->record_count;
-        if (!settle_width(t, cells, e) || !answer_records(w, !good, &end, sink, e) ||
-            (!good && !work_broken(w, sink, e)))
+        if (!settle_width(t, cells, e) || !answer_records(w, !good, &end, e) ||
+            (!good && !work_broken(w, e)))
             return false;
         struct csv_block next;
-        more = !good && csv_rest(&rest, cells, &next);
-        if (!good) /* nothing of it waits */
-            origins_free(&w->origins);
+        more = !good && csv_rest(&w->block, cells, &next);
         if (w->series && good)
-            wait_for_more(w, &rest, end);
+            wait_for_more(w, end);
+        w->joined = NULL; /* no record before a bad one waits */
         if (more) {
             struct err syntax = {0};
-            rest = next;
-            good = csv_cells_parse(&t->dialect, &rest, t->binding.cells, cells, &syntax);
+            w->block = next;
+            good = csv_cells_parse(&t->dialect, &next, t->in.binding.cells, cells, &syntax);
         }
     }
     return true;
 }
 
-/* Answers inputs whose rows may be in any order, after the last one is read. */
-static bool answer_sorted(struct work *w, const struct stream_sink *sink, struct err *e)
+/* The records that wait come before those of the block. */
+static bool answer_block(struct work *w, struct ahead_block *now, struct err *e)
 {
-    struct stream *t = w->t;
-    struct stream_sort *s = w->sort;
-    const struct csv_cells *cells = stream_sort_cells(s);
-    bool good = stream_sort_parse(s, e);
-    if (good && cells->record_count) {
-        t->blank_lines += cells->blank_lines;
-        if (!w->now.logits)
-            begin_work(w, stream_sort_block(s), cells->record_count);
-        good = settle_width(t, cells, e) && stream_sort_answer(s, w, sink, e);
-    }
-    stream_sort_free(s);
-    w->sort = NULL;
-    return good && !stream_stopped(e);
-}
-
-/* Answers the records that wait: nothing follows that may belong to them. */
-static bool answer_waiting(struct work *w, const struct stream_sink *sink, struct err *e)
-{
-    if (w->sort)
-        return answer_sorted(w, sink, e);
-    if (!w->waiting.used)
-        return true;
-    w->cells = &w->waiting.cells;
-    w->block = &w->waiting.from;
-    w->waiting.used = 0;
-    w->t->blank_lines += w->cells->blank_lines;
-    size_t end = w->cells->record_count;
-    bool good = answer_records(w, true, &end, sink, e);
-    origins_free(&w->origins);
+    struct pieces joined = w->waiting;
+    struct err ignored = {0};
+    w->block = now->block;
+    if (!joined.count)
+        return answer_rest(w, &now->cells, now->good, e);
+    w->waiting = (struct pieces){.count = 0};
+    pieces_add(&joined, w->t, &now->block, w->t->in.at);
+    bool good = pieces_parse(&joined, w->t, &ignored);
+    w->joined = &joined;
+    w->block = joined.items[joined.count - 1].block;
+    good = answer_rest(w, &joined.cells, good, e);
+    w->joined = NULL;
+    pieces_free(&joined);
     return good;
 }
 
-static bool read_sorted(struct work *w, struct err *e)
+/* Answers the records that wait: nothing follows that may belong to them. */
+static bool answer_waiting(struct work *w, struct err *e)
 {
-    if (!w->sort)
-        w->sort = stream_sort_new(w->t);
-    return w->t->empty || (stream_sort_read(w->sort, w->t, e) && !stream_stopped(e));
+    struct stream *t = w->t;
+    const bool sort = t->schema->windows.sort;
+    if (!w->waiting.count)
+        return true;
+    if (sort && !pieces_parse(&w->waiting, t, e)) {
+        const struct err found = *e; /* its help goes into its own place */
+        return err_help(e, "%s%sa file whose rows are sorted must be CSV from start to end, "
+                        "whatever --on-bad-row says", found.help, *found.help ? "; " : "");
+    }
+    w->joined = &w->waiting;
+    w->cells = &w->waiting.cells;
+    t->blank_lines += w->cells->blank_lines;
+    size_t end = w->cells->record_count;
+    if (!w->now.logits)
+        begin_work(w, w->waiting.bytes.length, end);
+    bool good = settle_width(t, w->cells, e) &&
+                (sort ? stream_sort_answer(w, e) : answer_records(w, true, &end, e));
+    pieces_free(&w->waiting);
+    w->joined = NULL;
+    return good;
 }
 
-static bool answer_input(struct work *w, const struct stream_sink *sink, struct err *e)
+/* Rows in any order wait for the last one. */
+static bool read_sorted(struct work *w, struct err *e)
+{
+    struct stream *t = w->t;
+    struct csv_block block;
+    while (!t->empty && !stream_stopped(e) && csv_next(t->in.csv, &block, e)) {
+        pieces_add(&w->waiting, t, &block, t->in.at);
+        csv_release(t->in.csv, &block);
+        if (csv_size(t->in.csv))
+            progress_amount(&t->progress, (double)(block.file_offset + block.size),
+                            (double)csv_size(t->in.csv));
+    }
+    return e->id == ERR_NONE;
+}
+
+static bool answer_input(struct work *w, struct err *e)
 {
     struct stream *t = w->t;
     if (t->schema->windows.sort)
@@ -263,74 +262,65 @@ static bool answer_input(struct work *w, const struct stream_sink *sink, struct 
     struct ahead ahead;
     struct ahead_block *now;
     bool good = true;
-    ahead_start(&ahead, t->csv, &t->dialect, t->binding.cells);
+    ahead_start(&ahead, t->in.csv, &t->dialect, t->in.binding.cells);
     while (good && !t->empty && !stream_stopped(e) && (now = ahead_next(&ahead, e))) {
         double done = (double)(now->block.file_offset + now->block.size);
-        good = answer_block(w, now, sink, e);
-        if (csv_size(t->csv) || !csv_waits(t->csv)) /* a pipe has no end that is known */
-            progress_amount(&t->progress, done, (double)csv_size(t->csv));
+        good = answer_block(w, now, e);
+        if (csv_size(t->in.csv) || !csv_waits(t->in.csv)) /* a pipe has no end that is known */
+            progress_amount(&t->progress, done, (double)csv_size(t->in.csv));
     }
     ahead_end(&ahead);
-    good = good && e->id == ERR_NONE;
-    if (good && !t->schema->windows.window) /* nothing follows: the last sample is whole */
-        good = answer_waiting(w, sink, e);
-    return good && !stream_stopped(e); /* it may have come while the last rows were waited for */
+    return good && e->id == ERR_NONE &&
+           !stream_stopped(e); /* it may have come while the last rows were waited for */
 }
 
 /* Opens the next input. A sequence of records continues in it if the columns are the same. */
-static bool next_input(struct work *w, const struct stream_sink *sink, struct err *e)
+static bool next_input(struct work *w, struct err *e)
 {
     struct stream *t = w->t;
-    struct input before;
-    input_keep(t, &before);
-    t->at++;
+    struct input before = t->in;
+    t->in.csv = NULL;
+    t->in.bound = false;
+    t->in.at++;
     bool good = input_open(t, e);
-    if (good && (w->sort || w->waiting.used)) {
-        if (input_alike(t, &before)) {
-            if (!w->sort)
-                wait_turn(w, before.at);
-        } else {
-            input_swap(t, &before);
-            good = answer_waiting(w, sink, e);
-            input_swap(t, &before);
-            if (w->series)
-                stream_series_part(w->series);
-        }
+    if (good && w->waiting.count && !input_alike(&t->in, &before)) {
+        const struct input next = t->in;
+        t->in = before;
+        good = answer_waiting(w, e);
+        before = t->in;
+        t->in = next;
+        if (w->series)
+            stream_series_part(w->series);
     }
-    input_forget(t, &before);
-    return good && (!sink->input || sink->input(sink->context, e) ||
-                    err_in_file(e, input_name(t, t->at)));
+    input_close(t, &before);
+    return good && (!t->sink.input || t->sink.input(t->sink.context, e) ||
+                    err_in_file(e, input_name(t, t->in.at)));
 }
 
-bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e)
+bool stream_run(struct stream *t, struct err *e)
 {
     struct work w = {.t = t};
-    progress_amount_open(&t->progress, (enum progress_style)t->request.progress, "reading", NULL);
-    bool good = answer_input(&w, sink, e);
-    while (good && t->at + 1 < t->request.input_count)
-        good = next_input(&w, sink, e) && answer_input(&w, sink, e);
-    good = good && answer_waiting(&w, sink, e) && !stream_stopped(e);
+    progress_amount_open(&t->progress, t->request.progress, "reading", NULL);
+    bool good = answer_input(&w, e);
+    while (good && t->in.at + 1 < t->request.input_count)
+        good = next_input(&w, e) && answer_input(&w, e);
+    good = good && answer_waiting(&w, e) && !stream_stopped(e);
     progress_amount_close(&t->progress);
-    stream_look(t);
-    for (unsigned i = 0; w.drift && i < threads_count(); i++) {
-        drift_add(t->drift, w.drift[i], t->encoder);
-        drift_free(w.drift[i]);
-        t->lookups.looked += w.lookups[i].looked;
-        t->lookups.known += w.lookups[i].known;
-        terms_free(&w.terms[i]);
+    stream_look(t, t->in.csv);
+    for (unsigned i = 0; w.hands && i < threads_count(); i++) {
+        struct hand *h = &w.hands[i];
+        drift_add(t->drift, h->drift, t->encoder);
+        drift_free(h->drift);
+        t->lookups.looked += h->lookups.looked;
+        t->lookups.known += h->lookups.known;
+        terms_free(&h->terms);
     }
     drift_free(w.undone);
-    mem_free(w.drift);
-    mem_free(w.lookups);
-    mem_free(w.error);
-    mem_free(w.terms);
+    mem_free(w.hands);
     part_free(&w.now);
     part_free(&w.before);
     stream_series_free(w.series);
-    stream_sort_free(w.sort);
-    text_free(&w.waiting.bytes);
-    csv_cells_free(&w.waiting.cells);
-    origins_free(&w.origins);
+    pieces_free(&w.waiting);
     if (good && !t->request.again)
         stream_notes(t);
     return good;
@@ -350,7 +340,7 @@ bool stream_commit(struct stream *t, struct err *e)
 
 double stream_target(const struct stream *t, const struct stream_group *g, uint64_t row)
 {
-    const struct csv_cell *c = cell_at(&t->binding, g->cells, g->first + row, t->schema->target);
+    const struct csv_cell *c = cell_at(&t->in.binding, g->cells, g->first + row, t->schema->target);
     double value = (double)NAN;
     column_number(t->schema, t->schema->target, c->text, c->length, &value);
     return value;
@@ -360,8 +350,8 @@ void stream_close(struct stream *t)
 {
     if (t->reject)
         reject_abort(t->reject);
-    input_close(t);
-    for (size_t i = 0; t->given && i < t->name_count; i++)
+    input_close(t, &t->in);
+    for (size_t i = 0; t->given && i < t->in.name_count; i++)
         mem_free(t->given[i]);
     mem_free(t->given);
     drift_free(t->drift);

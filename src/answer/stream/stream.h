@@ -16,33 +16,9 @@
 #include "csv/reject.h"
 #include "table/encoder/cell.h"
 #include "table/dataset/row_key.h"
-#include "table/sequence/odd_steps.h"
+#include "table/sequence/order.h"
 
-enum bad_row { BAD_ROW_STOP, BAD_ROW_NULL, BAD_ROW_SKIP };
-
-struct stream_request {
-    char *const *inputs; /* "-" is standard input; none: standard input */
-    size_t input_count;
-    const char *columns; /* names "a,b,c"; NULL: the header, or c1, c2, .. of a model without */
-    bool no_header, tsv, csv;
-    /* the target is read; rows without a target get no answer, and are not bad rows */
-    bool labelled;
-    bool weighed;  /* rows of weight 0 have no answer, and are not bad rows; their cells are not
-                    * read, but for rows that are context of a sequence. `labelled` sets it */
-    bool again;    /* read before: the notes about these rows were given */
-    bool strict;   /* the command has no --on-bad-row to name in help */
-    bool passthrough; /* the input's columns are named before the first answer */
-    enum bad_row on_bad_row;
-    int progress; /* enum progress_style */
-    const char *rejects;
-    int64_t max_bad_rows; /* -1: no limit */
-    uint64_t limit;       /* the first records alone; 0: all */
-    /* Not NULL: the rows of a pipe are answered as they come; called before each wait for more. */
-    bool (*idle)(void *context, struct err *e);
-    void *idle_context;
-};
-
-struct origins; /* stream_work.h */
+struct pieces; /* stream_work.h */
 
 /* Consecutive records of one block: whole samples. */
 struct stream_group {
@@ -55,7 +31,7 @@ struct stream_group {
     const uint32_t *sample;       /* [samples + 1] first record of each, 0 .. rows; NULL: each
                                    * record is a sample */
     uint64_t samples;
-    const struct origins *origins; /* of the records, for stream_place */
+    const struct pieces *pieces; /* of the records, for stream_place */
 };
 static inline uint64_t group_samples(const struct stream_group *g)
 {
@@ -71,24 +47,32 @@ struct stream_sink {
     bool (*group)(void *context, const struct stream_group *g, struct err *e);
     /* Called before the first group of a further input, with its binding in the stream; NULL. */
     bool (*input)(void *context, struct err *e);
+    /* Not NULL: the rows of a pipe are answered as they come; called before each wait for more. */
+    bool (*idle)(void *context, struct err *e);
     void *context;
+};
+
+/* An open input. */
+struct input {
+    struct csv *csv;
+    const char *const *names;
+    size_t name_count;
+    size_t least; /* not 0: rows have `least` or name_count cells; the first good row decides */
+    size_t at;    /* its index */
+    struct binding binding;
+    bool bound;
 };
 
 struct stream {
     struct serve *serve;
     const struct encoder *encoder; /* the first one, which counts drift */
     const struct schema *schema;   /* its own */
-    struct stream_request request;
+    struct rows_request request;
+    struct stream_sink sink;
     struct csv_dialect dialect;
-    struct csv *csv;
     struct csv_choice choice; /* the records of all inputs that are answered */
     char **given; /* --columns, owned */
-    const char *const *names;
-    size_t name_count;
-    size_t least; /* not 0: rows have `least` or name_count cells; the first good row decides */
-    size_t at; /* index of the current input */
-    struct binding binding;
-    bool bound;
+    struct input in;
     uint32_t extra; /* unknown columns of the last input */
     bool in_utf8;   /* an input csv_looks_utf8 */
     struct text foreign; /* csv_looks_foreign of the first input that does */
@@ -99,8 +83,8 @@ struct stream {
     struct progress_amount progress;
     uint64_t unlabelled;                  /* rows without a target, if it is read */
     uint64_t weightless;                  /* rows of weight 0, if weights count */
-    uint64_t answers;                     /* of sequences of records */
-    struct odd_steps odd;                 /* of theirs */
+    uint64_t answers;
+    struct odd_steps odd;                 /* of sequences of records */
     /* keys of labelled rows, if the model knows its own and nobody asked before; else NULL */
     struct row_keys *keys;
     struct row_lookups lookups;           /* of them */
@@ -114,12 +98,13 @@ struct stream {
 };
 
 /* Opens the first input, reads its header and matches its columns; notes the ignored ones. Borrows
- * serve and the strings of the request. */
-bool stream_open(struct stream *t, struct serve *s, const struct stream_request *q, struct err *e);
+ * serve and the strings of the request, whose model and part are the serve's. */
+bool stream_open(struct stream *t, struct serve *s, const struct rows_request *q,
+                 const struct stream_sink *sink, struct err *e);
 /* True: a signal asks to end; e is set. */
 bool stream_stopped(struct err *e);
 /* All rows, once. Polls stop_wanted. */
-bool stream_run(struct stream *t, const struct stream_sink *sink, struct err *e);
+bool stream_run(struct stream *t, struct err *e);
 /* After success: writes the rejects file to the disk (prepare), then renames it (commit). */
 bool stream_prepare(struct stream *t, struct err *e);
 bool stream_commit(struct stream *t, struct err *e);

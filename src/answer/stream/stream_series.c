@@ -1,23 +1,19 @@
-/* stream_series.c - see stream_series.h. A span of records is parsed and its windows are answered;
+/* stream_series.c - see stream_work.h. A span of records is parsed and its windows are answered;
  * records are delivered once no further window reads them (their answers are means over windows) or
  * their window has its answer. Windows begin at multiples of the stride from the group's begin on,
  * so that neither blocks nor spans change an answer. */
-#include "answer/stream/stream_series.h"
-
 #include <string.h>
 
-#include "answer/stream/stream_input.h"
-#include "answer/stream/stream_wait.h"
+#include "answer/stream/stream_work.h"
 #include "base/mem.h"
 #include "table/schema/record.h"
 #include "table/sequence/order.h"
-#include "table/sequence/window_mean.h"
 #include "table/sequence/windows.h"
 
 #define GROUPS_MET ((size_t)1 << 16) /* number of remembered groups, to find one that comes again */
 
 /* Records begin .. end of a span, all of one group. */
-struct piece {
+struct stretch {
     size_t begin, end;
     uint64_t at;   /* place of `begin` in its group */
     bool closed;   /* the group ends with `end` */
@@ -43,7 +39,7 @@ struct stream_series {
     struct window_mean mean;  /* [room]: of the windows that a record is in */
     real *logits;
     size_t logit_room;
-    struct piece *pieces;
+    struct stretch *pieces;
     size_t piece_count;
 };
 
@@ -98,7 +94,7 @@ static bool report(const struct work *w, size_t i, uint64_t group, enum disorder
 {
     const struct schema *s = w->t->schema;
     int64_t line;
-    const char *path = input_name(w->t, work_origin(w, i, &line));
+    const char *path = input_name(w->t, work_place(w, i, &line));
     if (s->windows.sort || (why == GROUP_APART && group == w->series->parted)) {
         err_at(e, ERR_SERIES_ORDER, path, line, 0,
                "rows of this group (\"%s\") stand in an earlier file, too, whose columns are not "
@@ -135,8 +131,9 @@ static bool find_pieces(struct work *w, size_t first, size_t records, bool final
     s->piece_count = 0;
     for (size_t i = 0; i < records; i++) {
         const struct series_step *before = i ? &s->step[i - 1] : &s->before;
-        s->broken[i] = !series_step_follow(w->t->schema, &w->t->binding, w->block, w->cells,
-                                           first + i, before, i || s->goes_on, &s->step[i]);
+        s->broken[i] = !series_step_follow(w->t->schema, &w->t->in.binding,
+                                           work_block(w, first + i), w->cells, first + i,
+                                            before, i || s->goes_on, &s->step[i]);
         const bool same = joins(s, i, &before);
         uint64_t *met = &s->met[s->step[i].group % GROUPS_MET];
         if (same && (i || s->at) && s->step[i].order < before->order)
@@ -148,7 +145,7 @@ static bool find_pieces(struct work *w, size_t first, size_t records, bool final
             continue;
         if (i)
             s->pieces[s->piece_count - 1].end = i;
-        s->pieces[s->piece_count++] = (struct piece){.begin = i, .at = same ? s->at : 0};
+        s->pieces[s->piece_count++] = (struct stretch){.begin = i, .at = same ? s->at : 0};
         if (!same && !i) { /* the group that went on ended with the span before */
             begin_group(s);
             s->bad = false;
@@ -173,16 +170,16 @@ static void count_steps(const struct work *w, size_t first, size_t begin, size_t
         enum odd_step kind = odd_step(s->o, s->step[i].order - before->order);
         if (kind == ODD_STEPS || odd->count[kind]++)
             continue;
-        const struct csv_cell *group = cell_at(&w->t->binding, w->cells, first + i, s->o->group);
+        const struct csv_cell *group = cell_at(&w->t->in.binding, w->cells, first + i, s->o->group);
         int64_t line;
-        const size_t at = work_origin(w, first + i, &line);
+        const size_t at = work_place(w, first + i, &line);
         odd_step_place(&odd->first[kind], input_name(w->t, at), line, group->text, group->length);
     }
 }
 
 /* Finds the windows of a piece to answer now, and the records to deliver. Before the end of its
  * group a window is answered only if another one is sure to follow. */
-static void plan_piece(const struct stream_series *s, struct piece *p)
+static void plan_piece(const struct stream_series *s, struct stretch *p)
 {
     const uint64_t window = s->o->window, stride = s->o->stride;
     const uint64_t rows = p->at + (p->end - p->begin); /* of the group so far */
@@ -204,7 +201,7 @@ static void plan_piece(const struct stream_series *s, struct piece *p)
 
 /* --- answers --- */
 
-static void add_windows(struct stream_series *s, const struct piece *p)
+static void add_windows(struct stream_series *s, const struct stretch *p)
 {
     for (uint64_t k = p->first_window; k < p->first_window + p->windows; k++) {
         const struct window x = window_at(s->o, p->at + (p->end - p->begin), k);
@@ -213,7 +210,7 @@ static void add_windows(struct stream_series *s, const struct piece *p)
 }
 
 /* label group: the windows of a piece are added; the last one answers. */
-static void answer_group(struct work *w, const struct piece *p, size_t first, size_t windows)
+static void answer_group(struct work *w, const struct stretch *p, size_t first, size_t windows)
 {
     struct stream_series *s = w->series;
     const size_t line = p->end - 1;
@@ -281,7 +278,7 @@ static bool answer_span(struct work *w, struct err *e)
 /* The next span begins with record `next` of this one, `delivered` of its records are. */
 static void go_on(struct stream_series *s, size_t records, size_t delivered, size_t next)
 {
-    const struct piece *last = &s->pieces[s->piece_count - 1];
+    const struct stretch *last = &s->pieces[s->piece_count - 1];
     s->goes_on = !last->closed;
     if (next)
         s->before.order = s->step[next - 1].order;
@@ -291,8 +288,8 @@ static void go_on(struct stream_series *s, size_t records, size_t delivered, siz
 }
 
 /* records: number of the span's records; it begins at record `first` of the block. */
-static bool span(struct work *w, size_t first, size_t records, bool final,
-                 const struct stream_sink *sink, size_t *next, struct err *e)
+static bool span(struct work *w, size_t first, size_t records, bool final, size_t *next,
+                 struct err *e)
 {
     struct stream_series *s = w->series;
     const size_t context = s->context;
@@ -303,7 +300,7 @@ static bool span(struct work *w, size_t first, size_t records, bool final,
         plan_piece(s, &s->pieces[k]);
         add_windows(s, &s->pieces[k]);
     }
-    const struct piece *last = &s->pieces[s->piece_count - 1];
+    const struct stretch *last = &s->pieces[s->piece_count - 1];
     *next = last->next;
     count_steps(w, first, context, last->delivered);
     w->now.first = first;
@@ -313,14 +310,14 @@ static bool span(struct work *w, size_t first, size_t records, bool final,
         for (size_t i = 0; i < records; i++)
             w->now.bad[i] |= s->broken[i];
         if (!answer_span(w, e) ||
-            !work_deliver(w, context, last->delivered, s->line, s->broken, sink, e))
+            !work_deliver(w, &w->now, context, last->delivered, s->line, s->broken, e))
             return false;
     }
     go_on(s, records, last->delivered, *next);
     return true;
 }
 
-bool stream_series_answer(struct work *w, bool final, const struct stream_sink *sink,
+bool stream_series_answer(struct work *w, bool final,
                           size_t *kept, struct err *e)
 {
     struct stream_series *s = w->series;
@@ -328,7 +325,7 @@ bool stream_series_answer(struct work *w, bool final, const struct stream_sink *
     size_t at = 0, next = 1;
     while (at < all && next) {
         size_t left = all - at, records = left < s->room ? left : s->room;
-        if (!span(w, at, records, final && records == left, sink, &next, e))
+        if (!span(w, at, records, final && records == left, &next, e))
             return false;
         at += next;
     }

@@ -1,159 +1,154 @@
-/* stream_wait.c - see stream_wait.h. */
-#include "answer/stream/stream_wait.h"
+/* stream_wait.c - see stream_work.h: records that wait for further ones of their group, or to be
+ * sorted. */
+#include <string.h>
 
-#include "answer/stream/stream_input.h"
+#include "answer/stream/stream_work.h"
 #include "base/mem.h"
 
-/* --- the origin of records --- */
-
-void origins_add(struct origins *o, uint64_t end, size_t at)
+/* The piece that a record of p->cells is of. Sorted records keep the places of their cells. */
+static const struct piece *piece_of(const struct pieces *p, const struct csv_record *r)
 {
-    if (o->count && o->items[o->count - 1].end >= end)
-        return;
-    o->items = mem_grow(o->items, o->count + 1, sizeof *o->items);
-    o->items[o->count++] = (struct origin){.end = end, .at = at};
+    size_t low = 0, high = p->count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (p->items[middle].first_cell <= r->first_cell)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &p->items[low];
 }
 
-void origins_free(struct origins *o)
+const struct csv_block *joined_block(const struct work *w, size_t record)
 {
-    mem_free(o->items);
-    *o = (struct origins){.count = 0};
+    return &piece_of(w->joined, &w->cells->records[record])->block;
 }
 
-/* The first `skip` bytes of the block are gone. */
-static void skip_bytes(struct origins *o, uint64_t skip)
+static size_t place_of(const struct stream *t, const struct pieces *joined,
+                       const struct csv_record *r, int64_t *line)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < o->count; i++)
-        if (o->items[i].end > skip) {
-            o->items[kept] = o->items[i];
-            o->items[kept++].end -= skip;
-        }
-    o->count = kept;
+    *line = r->line;
+    return joined ? piece_of(joined, r)->input : t->in.at;
 }
 
-static size_t origin_of(const struct stream *t, const struct origins *o,
-                        const struct csv_record *r, int64_t *line)
+size_t work_place(const struct work *w, size_t record, int64_t *line)
 {
-    size_t i = 0;
-    while (i < o->count && r->offset >= o->items[i].end)
-        i++;
-    *line = r->line + (i < o->count ? o->items[i].shift : 0);
-    return i < o->count ? o->items[i].at : t->at;
-}
-
-size_t work_origin(const struct work *w, size_t record, int64_t *line)
-{
-    return origin_of(w->t, &w->origins, &w->cells->records[record], line);
+    return place_of(w->t, w->joined, &w->cells->records[record], line);
 }
 
 size_t stream_place(const struct stream *t, const struct stream_group *g, uint64_t i,
                     int64_t *line)
 {
-    return origin_of(t, g->origins, &g->cells->records[g->first + i], line);
+    return place_of(t, g->pieces, &g->cells->records[g->first + i], line);
 }
 
-/* --- records that wait --- */
-
-void wait_for_more(struct work *w, const struct csv_block *block, size_t first)
+void pieces_add(struct pieces *p, const struct stream *t, const struct csv_block *block,
+                size_t input)
 {
-    struct waiting *wait = &w->waiting;
-    struct csv_block tail = *block;
-    size_t skip = block->size;
-    struct err ignored = {0};
-    if (first < w->cells->record_count) {
-        skip = (size_t)w->cells->records[first].offset;
-        tail.first_line = w->cells->records[first].line;
-    }
-    tail.bytes += skip;
-    tail.size -= skip;
-    tail.file_offset += skip;
-    tail.valid = 0;
-    skip_bytes(&w->origins, skip);
-    struct text kept = {0};
-    wait->used = tail.size;
-    if (!tail.size)
+    struct piece *last = p->count ? &p->items[p->count - 1] : NULL;
+    text_add(&p->bytes, block->bytes, block->size);
+    if (last && last->input == input && !t->choice.count &&
+        last->block.file_offset + last->block.size == block->file_offset &&
+        last->block.size + block->size <= CSV_BLOCK_BYTES) {
+        last->block.size += block->size;
         return;
-    text_add(&kept, tail.bytes, tail.size);
-    text_free(&wait->bytes);
-    wait->bytes = kept;
-    wait->from = tail;
-    wait->from.bytes = kept.data;
-    wait->from.owner = NULL;
-    csv_cells_parse(&w->t->dialect, &wait->from, w->t->binding.cells, &wait->cells, &ignored);
-    w->t->blank_lines -= wait->cells.blank_lines; /* counted again with the next block */
-}
-
-void wait_turn(struct work *w, size_t at)
-{
-    origins_add(&w->origins, w->waiting.bytes.length, at);
-    w->waiting.from.path = input_name(w->t, at); /* what names it now goes with that input */
-    w->waiting.turned = true;
-}
-
-/* The lines of the next block may end in another way. */
-static void end_lines(struct waiting *wait, char end)
-{
-    const struct csv_cells *cells = &wait->cells;
-    for (size_t i = 0; i < cells->record_count; i++) {
-        const struct csv_record *r = &cells->records[i];
-        size_t to = i + 1 < cells->record_count ? (size_t)r[1].offset : wait->bytes.length;
-        for (size_t at = (size_t)r->offset + r->bytes; at < to; at++)
-            wait->bytes.data[at] = end;
     }
+    p->items = mem_more(p->items, p->count, sizeof *p->items);
+    last = &p->items[p->count++];
+    *last = (struct piece){.block = *block, .input = input};
+    last->block.path = input_name(t, input); /* it lasts */
+    last->block.owner = NULL;
+    last->block.valid = 0;
 }
 
-static int64_t count_lines(const struct text *bytes, char end)
+/* Appends the records of a piece to those before. */
+static bool add_cells(struct csv_cells *all, struct piece *p, struct err *e)
 {
-    int64_t lines = 0;
-    for (size_t i = 0; i < bytes->length; i++)
-        lines += bytes->data[i] == end;
-    return lines;
+    const struct csv_cells *own = &p->cells;
+    const size_t cells = all->cell_count + own->cell_count;
+    const size_t records = all->record_count + own->record_count;
+    if (cells > UINT32_MAX || records >= UINT32_MAX)
+        return err_at(e, ERR_CSV_LIMIT, p->block.path, p->block.first_line, 0,
+                      "there are too many cells to be sorted: at most %u", UINT32_MAX);
+    if (cells > all->cell_room) {
+        all->cell_room = 2 * cells;
+        all->cells = mem_grow(all->cells, all->cell_room, sizeof *all->cells);
+    }
+    if (records > all->record_room) {
+        all->record_room = 2 * records;
+        all->records = mem_grow(all->records, all->record_room, sizeof *all->records);
+    }
+    if (cells > all->cell_count)
+        memcpy(all->cells + all->cell_count, own->cells, own->cell_count * sizeof *own->cells);
+    p->first_cell = (uint32_t)all->cell_count;
+    for (size_t i = 0; i < own->record_count; i++) {
+        all->records[all->record_count + i] = own->records[i];
+        all->records[all->record_count + i].first_cell += p->first_cell;
+    }
+    all->cell_count = cells;
+    all->record_count = records;
+    all->blank_lines += own->blank_lines;
+    return true;
 }
 
-/* Records that are not chosen stood between those that wait and the block: their lines. */
-static void fill_lines(struct work *w, const struct csv_block *block)
+bool pieces_parse(struct pieces *p, const struct stream *t, struct err *e)
 {
-    struct waiting *wait = &w->waiting;
-    const char end = block->cr ? '\r' : '\n';
-    int64_t line = wait->from.first_line + count_lines(&wait->bytes, end);
-    for (; line < block->first_line; line++, w->t->choice.blanked++)
-        text_char(&wait->bytes, end);
+    struct csv_cells *all = &p->cells;
+    bool good = true;
+    all->cell_count = all->record_count = 0;
+    all->blank_lines = 0;
+    all->has_error = false;
+    size_t at = 0;
+    for (size_t i = 0; good && i < p->count; i++) {
+        struct piece *piece = &p->items[i];
+        struct csv_cells *own = &piece->cells;
+        piece->block.bytes = p->bytes.data + at;
+        at += piece->block.size;
+        good = csv_cells_parse(&t->dialect, &piece->block, t->in.binding.cells, own, e);
+        all->dialect = own->dialect;
+        if (!add_cells(all, piece, e))
+            return false;
+        if (!good) {
+            all->has_error = true;
+            all->error = own->error;
+            all->error_offset = own->error_offset;
+            all->resume_offset = own->resume_offset;
+            all->valid = own->valid;
+        }
+        mem_free(own->cells);
+        mem_free(own->records);
+        own->cells = NULL;
+        own->records = NULL;
+        own->cell_room = own->record_room = 0;
+    }
+    return good;
 }
 
-/* Before the first block of a further input: lines are counted as in that input, and the lines of
- * the waiting records are shifted. */
-static void turn(struct work *w, struct csv_block *block)
+void pieces_free(struct pieces *p)
 {
-    struct waiting *wait = &w->waiting;
-    const char end = block->cr ? '\r' : '\n';
-    if (wait->from.cr != block->cr)
-        end_lines(wait, end);
-    if (wait->bytes.data[wait->bytes.length - 1] != end)
-        text_char(&wait->bytes, end);
-    block->first_line -= count_lines(&wait->bytes, end);
-    for (size_t i = 0; i < w->origins.count; i++)
-        w->origins.items[i].shift += wait->from.first_line - block->first_line;
-    block->file_offset -= wait->bytes.length;
-    block->valid = 0;
-    block->owner = NULL;
-    wait->from = *block;
-    wait->turned = false;
+    for (size_t i = 0; i < p->count; i++)
+        csv_cells_free(&p->items[i].cells);
+    mem_free(p->items);
+    csv_cells_free(&p->cells);
+    text_free(&p->bytes);
+    *p = (struct pieces){.count = 0};
 }
 
-bool wait_join(struct work *w, struct csv_block *block)
+void wait_for_more(struct work *w, size_t first)
 {
-    struct waiting *wait = &w->waiting;
+    if (first == w->cells->record_count)
+        return;
+    const struct csv_record *r = &w->cells->records[first];
+    const struct piece *piece = w->joined ? piece_of(w->joined, r) : NULL;
+    struct csv_block tail = piece ? piece->block : w->block;
     struct err ignored = {0};
-    const struct csv_block next = *block;
-    if (wait->turned)
-        turn(w, block);
-    else
-        fill_lines(w, block);
-    text_add(&wait->bytes, next.bytes, next.size);
-    *block = wait->from;
-    block->bytes = wait->bytes.data;
-    block->size = wait->bytes.length;
-    wait->used = 0;
-    return csv_cells_parse(&w->t->dialect, block, w->t->binding.cells, &wait->cells, &ignored);
+    tail.bytes += r->offset;
+    tail.size -= (size_t)r->offset;
+    tail.file_offset += r->offset;
+    tail.first_line = r->line;
+    pieces_add(&w->waiting, w->t, &tail, piece ? piece->input : w->t->in.at);
+    while (piece && ++piece < w->joined->items + w->joined->count)
+        pieces_add(&w->waiting, w->t, &piece->block, piece->input);
+    pieces_parse(&w->waiting, w->t, &ignored);
+    w->t->blank_lines -= w->waiting.cells.blank_lines; /* counted again with the next block */
 }

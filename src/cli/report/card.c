@@ -24,7 +24,7 @@ static void put_facts(const struct report_request *q, const struct report *r, st
     const struct schema *s = r->file->schema;
     struct text format = {0};
     html_table(out, "Facts of the model", names, 9);
-    report_fact(out, "model", report_file(q->model));
+    report_fact(out, "model", report_file(q->rows.model));
     report_fact(out, "task", task_names[s->task]);
     report_fact(out, "target", s->columns[s->target].name);
     const int transform = r->file->encoders[0]->coding.transform;
@@ -35,8 +35,8 @@ static void put_facts(const struct report_request *q, const struct report *r, st
     report_fact(out, "version of the model file", format.data);
     report_fact(out, "version of dnn that made this page", DNN_VERSION);
     report_fact(out, "sha256 of the model", r->sha256);
-    for (size_t i = 0; r->data_sha256 && i < q->input_count && i < FILES_SHOWN; i++) {
-        html_printf(out, "<tr><td>sha256 of %s</td>", report_file(q->inputs[i]));
+    for (size_t i = 0; r->data_sha256 && i < q->rows.input_count && i < FILES_SHOWN; i++) {
+        html_printf(out, "<tr><td>sha256 of %s</td>", report_file(q->rows.inputs[i]));
         html_cells(out, "%s", r->data_sha256[i]);
         html_row_end(out);
     }

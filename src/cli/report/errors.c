@@ -31,8 +31,8 @@ static void put_row(const struct report_request *q, const struct report *r,
                     const struct hard_row *h, const struct shown *w, struct text *out)
 {
     text_put(out, "<tr><td>");
-    if (q->input_count > 1)
-        html_printf(out, "%s:", report_file(q->inputs[h->file]));
+    if (q->rows.input_count > 1)
+        html_printf(out, "%s:", report_file(q->rows.inputs[h->file]));
     text_printf(out, "%lld</td>", (long long)h->line);
     for (uint32_t k = 0; k < w->ids; k++)
         html_cells(out, "%.80s", h->cells[w->columns[k]]);

@@ -91,7 +91,7 @@ void report_histograms(struct chart *c, struct text *out, const char *heading, c
 void report_page(const struct report_request *q, const struct report *r, struct text *out)
 {
     struct text title = {0};
-    report_title(q->model, false, &title);
+    report_title(q->rows.model, false, &title);
     html_begin(out, title.data);
     report_summary(q, r, out);
     text_put(out, "<main>\n");

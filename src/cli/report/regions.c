@@ -2,7 +2,7 @@
  * level says, and how wide they are, band by band. */
 #include <math.h>
 
-#include "answer/explain/regions.h"
+#include "answer/evaluate/curves.h"
 #include "cli/report/page.h"
 
 enum { LABELS_MOST = 40 };

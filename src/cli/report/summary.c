@@ -179,16 +179,16 @@ static void put_heading(const struct report *r, struct text *out)
 static void put_origin(const struct report_request *q, const struct report *r, struct text *out)
 {
     const uint64_t rows = r->measured ? r->value.rows : r->scored.rows;
-    html_printf(out, "<p class=\"dim\">Model <b>%s</b>", report_file(q->model));
+    html_printf(out, "<p class=\"dim\">Model <b>%s</b>", report_file(q->rows.model));
     if (r->file->member_count > 1)
         html_printf(out, ", the mean of %u networks", r->file->member_count);
     if (r->measured || r->unlabelled) {
         html_printf(out, "; %s %g %s of ", r->measured ? "measured on" : "answers to",
                     (double)rows, rows == 1 ? "row" : "rows");
-        for (size_t i = 0; i < q->input_count; i++)
-            html_printf(out, i ? ", <b>%s</b>" : "<b>%s</b>", report_file(q->inputs[i]));
-        if (q->part)
-            html_printf(out, " (its %s part%s)", q->part,
+        for (size_t i = 0; i < q->rows.input_count; i++)
+            html_printf(out, i ? ", <b>%s</b>" : "<b>%s</b>", report_file(q->rows.inputs[i]));
+        if (q->rows.part)
+            html_printf(out, " (its %s part%s)", q->rows.part,
                         r->held ? ", which the training did not see" : "");
         else if (r->held)
             text_put(out, " (the test rows of the training)");

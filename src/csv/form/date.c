@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/text.h"
 #include "csv/form/number.h"
@@ -379,4 +380,16 @@ void date_parts(double seconds, double parts[DATE_PARTS])
     store_cyclic(parts + 1, of_day / DAY);
     store_cyclic(parts + 3, (double)week / 7);
     store_cyclic(parts + 5, (double)day / (double)of);
+}
+
+bool date_put(double seconds, struct text *out)
+{
+    const time_t at = (time_t)seconds;
+    struct tm tm;
+    char date[40];
+    if (!gmtime_r(&at, &tm) ||
+        !strftime(date, sizeof date, tm.tm_hour || tm.tm_min ? "%Y-%m-%dT%H:%M" : "%Y-%m-%d", &tm))
+        return false;
+    text_put(out, date);
+    return true;
 }

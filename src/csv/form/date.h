@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text.h"
+
 /* Parses a date into seconds since 1970-01-01T00:00:00. False: another form, or a day that does not
  * exist. */
 bool date_parse(const char *text, size_t length, double *seconds);
@@ -37,6 +39,9 @@ bool date_parse(const char *text, size_t length, double *seconds);
 bool date_parse_format(const char *text, size_t length, const char *format, double *seconds);
 /* False: a directive that does not exist, at *at; or none at all, *at is NULL. */
 bool date_format_valid(const char *format, const char **at);
+/* Adds a date to a text, with hours and minutes if there are any: 2024-05-01, 2024-05-01T10:30.
+ * False: no such date. */
+bool date_put(double seconds, struct text *out);
 /* Seconds from 1970-01-01 to a day of the years 1 to 9999. False: no such day. */
 bool date_of_day(int year, int month, int day, double *seconds);
 /* Computes the inputs of a datetime column: seconds (scaled like a number), then sin and cos of the

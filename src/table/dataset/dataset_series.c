@@ -8,7 +8,6 @@
 #include "base/sort.h"
 #include "table/dataset/dataset_read.h"
 #include "table/schema/record.h"
-#include "table/sequence/odd_steps.h"
 #include "table/sequence/order.h"
 
 #define STEPS_LOOKED_AT ((uint64_t)1 << 16) /* for the usual distance of two rows */
@@ -70,37 +69,29 @@ static void sort_rows(struct dataset *d, struct row_places *p)
                  "verify`");
 }
 
-static bool report_disorder(const struct dataset *d, const struct data_options *o, uint64_t row,
-                            enum disorder why, struct err *e)
+static bool report_disorder(const struct dataset *d, const struct data_options *o,
+                            const struct row_places *p, struct err *e)
 {
-    disorder_report(d->schema, why, e);
+    disorder_report(d->schema, p->why, e);
     err_key(e, "data.sequence.unordered");
     err_help(e, d->schema->windows.order == UINT32_MAX
                     ? "sort the file, or name a column with data.sequence.order and set "
                       "data.sequence.unordered to \"sort\""
                     : "set data.sequence.unordered to \"sort\", or sort the file");
-    dataset_place(d, o, row + 1, e);
+    dataset_place(d, o, p->bad + 1, e);
     return false;
 }
 
-/* Places the rows, part by part. Returns how the first row that is not in order stands; *bad: that
- * row. */
-static enum disorder place_rows(const struct dataset *d, const struct series_step *steps,
-                                struct row_places *p, uint64_t *bad)
+/* Places the rows, part by part. */
+static void place_rows(const struct dataset *d, const struct series_step *steps,
+                       struct row_places *p)
 {
-    enum disorder found = IN_ORDER;
     row_places_begin(p, d->rows.count);
     for (int part = PART_TRAIN; part < PARTS; part++) {
-        for (uint64_t i = 0; i < d->rows_of[part]; i++) {
-            const enum disorder why = row_places_add(p, &steps[p->count]);
-            if (found == IN_ORDER) {
-                found = why;
-                *bad = p->count - 1;
-            }
-        }
+        for (uint64_t i = 0; i < d->rows_of[part]; i++)
+            row_places_add(p, &steps[p->count]);
         row_places_part(p);
     }
-    return found;
 }
 
 /* --- gaps and duplicates --- */
@@ -198,11 +189,10 @@ bool dataset_find_series(struct dataset *d, const struct data_options *o, struct
     struct windows *w = &d->schema->windows;
     const bool ordered = w->order != UINT32_MAX;
     struct row_places p;
-    uint64_t bad;
-    const enum disorder why = place_rows(d, steps, &p, &bad);
+    place_rows(d, steps, &p);
     mem_free(steps);
-    const bool sorts = why != IN_ORDER && w->sort && ordered;
-    const bool good = why == IN_ORDER || sorts || report_disorder(d, o, bad, why, e);
+    const bool sorts = p.why != IN_ORDER && w->sort && ordered;
+    const bool good = p.why == IN_ORDER || sorts || report_disorder(d, o, &p, e);
     if (sorts)
         sort_rows(d, &p);
     if (good)

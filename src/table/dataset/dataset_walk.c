@@ -4,7 +4,6 @@
 
 #include "table/encoder/cell_error.h"
 #include "table/dataset/dataset_read.h"
-#include "table/sequence/odd_steps.h"
 
 /* One list of files. *row: the next row of the dataset. */
 static bool walk_files(const struct dataset *d, const struct data_options *o, int part,

@@ -67,7 +67,7 @@ void row_places_part(struct row_places *p)
     p->met = vocab_new();
 }
 
-enum disorder row_places_add(struct row_places *p, const struct series_step *step)
+void row_places_add(struct row_places *p, const struct series_step *step)
 {
     const uint32_t known = vocab_count(p->met);
     const struct row_place *before = known ? &p->at[p->count - 1] : NULL;
@@ -75,12 +75,14 @@ enum disorder row_places_add(struct row_places *p, const struct series_step *ste
     const uint32_t id =
         same ? before->group
              : p->groups + vocab_add(p->met, (const char *)&step->group, sizeof step->group);
+    const bool falls = same && step->order < before->order;
+    if (p->why == IN_ORDER && (falls || (!same && id - p->groups < known))) {
+        p->why = falls ? ORDER_FALLS : GROUP_APART;
+        p->bad = p->count;
+    }
     p->at[p->count] = (struct row_place){step->order, id, (uint32_t)p->count};
     p->count++;
     p->group = step->group;
-    if (same)
-        return step->order < before->order ? ORDER_FALLS : IN_ORDER;
-    return id - p->groups < known ? GROUP_APART : IN_ORDER;
 }
 
 static int by_place(const void *one, const void *other, const void *context)
@@ -122,4 +124,45 @@ void row_places_note(const struct row_places *p, const struct schema *s, const c
     log_note("rows were put in order by \"%s\" and \"%s\": all %llu are held in memory for it%s",
              text_quote_z(s->columns[s->windows.group].name),
              text_quote_z(s->columns[s->windows.order].name), (unsigned long long)p->count, more);
+}
+
+/* --- what is unusual --- */
+
+enum odd_step odd_step(const struct windows *w, double step)
+{
+    if (!(step > 0))
+        return STEP_EQUAL;
+    return w->step > 0 && step > 1.5 * w->step ? STEP_GAP : ODD_STEPS;
+}
+
+void odd_step_place(struct text *to, const char *path, int64_t line, const char *group,
+                    size_t length)
+{
+    text_clear(to);
+    text_printf(to, "%s:%lld", text_quote_z(path), (long long)line);
+    text_printf(to, ", group \"%s\"", text_quote(group, length));
+}
+
+void odd_steps_note(const struct odd_steps *o, const struct schema *s)
+{
+    if (s->windows.order == UINT32_MAX)
+        return;
+    const char *name = s->columns[s->windows.order].name;
+    for (int kind = 0; kind < ODD_STEPS; kind++) {
+        const char *place = o->first[kind].data ? o->first[kind].data : "unknown";
+        unsigned long long count = o->count[kind];
+        if (count && kind == STEP_EQUAL)
+            log_note("\"%s\" is as in the row before in %llu row%s of the same group; the first "
+                     "one: %s", text_quote_z(name), count, count == 1 ? "" : "s", place);
+        else if (count)
+            log_note("\"%s\" has %llu gap%s: steps of more than %.9g inside a group; the first one "
+                     "ends at %s", text_quote_z(name), count, count == 1 ? "" : "s",
+                     s->windows.step, place);
+    }
+}
+
+void odd_steps_free(struct odd_steps *o)
+{
+    for (int kind = 0; kind < ODD_STEPS; kind++)
+        text_free(&o->first[kind]);
 }

@@ -3,6 +3,7 @@
 #ifndef DNN_TABLE_SEQUENCE_ORDER_H
 #define DNN_TABLE_SEQUENCE_ORDER_H
 
+#include "base/text.h"
 #include "table/encoder/cell.h"
 
 /* --- a row --- */
@@ -44,12 +45,14 @@ struct row_places {
     uint64_t group;       /* of the last row */
     uint32_t groups;      /* of the parts before */
     struct vocab *met;    /* groups of this part */
+    enum disorder why;    /* how the first row that is not in order stands; */
+    uint64_t bad;         /* that row */
 };
 void row_places_begin(struct row_places *p, uint64_t rows);
 /* Groups of further rows are other ones. */
 void row_places_part(struct row_places *p);
-/* Adds the next row. Returns how it stands to the one before. */
-enum disorder row_places_add(struct row_places *p, const struct series_step *step);
+/* Adds the next row. */
+void row_places_add(struct row_places *p, const struct series_step *step);
 /* Groups together, each in order; stable. True: rows moved. */
 bool row_places_sort(struct row_places *p);
 /* The end of the group that begins at place `begin`. */
@@ -57,5 +60,22 @@ uint64_t row_places_end(const struct row_places *p, uint64_t begin);
 void row_places_free(struct row_places *p);
 /* The note that rows were put in order. more: a further clause, or "". */
 void row_places_note(const struct row_places *p, const struct schema *s, const char *more);
+
+/* --- what is unusual --- */
+
+/* Rows of a group whose `order` is as in the row before, or follows a gap: a step of more than 1.5
+ * usual ones. */
+enum odd_step { STEP_EQUAL, STEP_GAP, ODD_STEPS };
+struct odd_steps {
+    uint64_t count[ODD_STEPS];
+    struct text first[ODD_STEPS]; /* where the first one is: "FILE:LINE, group "s3"" */
+};
+/* The kind of a step; ODD_STEPS: usual. */
+enum odd_step odd_step(const struct windows *w, double step);
+/* The place of a row, for `first`. group: its cell. */
+void odd_step_place(struct text *to, const char *path, int64_t line, const char *group,
+                    size_t length);
+void odd_steps_note(const struct odd_steps *o, const struct schema *s);
+void odd_steps_free(struct odd_steps *o);
 
 #endif
