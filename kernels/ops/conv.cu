@@ -104,7 +104,8 @@ void cuda_conv_back(struct machine *m, const struct op_conv_back *a)
 /* A lane has a feature of a row. Sums are the CPU's, in its order. */
 KERNEL_BOUNDED(CONV_LANES, rocket_features)(struct op_rocket a)
 {
-    size_t lane = global_id(), features = ROCKET_FEATURES(&a.of);
+    size_t lane = (size_t)block_x() * CONV_LANES + thread_id(); /* a constant spills less */
+    size_t features = ROCKET_FEATURES(&a.of);
     if (lane >= a.rows * features)
         return;
     size_t row = lane / features, f = lane % features, g = f / a.of.each;
