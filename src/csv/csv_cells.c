@@ -179,7 +179,7 @@ bool csv_rest(const struct csv_block *b, const struct csv_cells *c, struct csv_b
     if (!c->has_error || c->resume_offset >= b->size)
         return false;
     size_t skip = (size_t)c->resume_offset;
-    const int64_t lines = (int64_t)scan_lines(b->bytes, skip, b->cr ? '\r' : '\n');
+    const int64_t lines = scan_lines(b->bytes, skip, b->cr ? '\r' : '\n');
     *rest = *b; /* maybe the same block */
     rest->bytes += skip;
     rest->size -= skip;

@@ -53,7 +53,7 @@ uint32_t mixing_linear(const struct mixing *x);
  * answer; NULL: not computed. */
 void mixing_choose(struct mixing *x, struct against *a);
 /* Then finds x->calibration by the same rows: config.calibrate; and the decision that belongs to
- * it (job_decide). False: E13. */
+ * it (job_save). False: E13. */
 bool mixing_calibrate(struct mixing *x, bool quiet, struct err *e);
 /* Then, after mixing_cut, x->conformal: the keys `intervals` and `sets`. */
 void mixing_conform(struct mixing *x, bool quiet);

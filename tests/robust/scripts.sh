@@ -26,7 +26,7 @@ GATE='auc>=1.1' MODEL=none.dnn run "$examples/ci-step.sh" c.json d.csv
 ok $? "a gate that is not met: no model" "$STATUS $(ls)"
 is "$(ls used.dnn*)" used.dnn "a model that is no better leaves no file"
 # a step that is stopped, the script alone told of it
-sed 's/"epochs": 1/"epochs": 100000, "checkpoint": {"every_s": 0}/' c.json >endless.json
+sed 's/"epochs": 1/"epochs": 100000, "early_stopping": {"patience": 0}, "checkpoint": {"every_s": 0}/' c.json >endless.json
 MODEL=used.dnn GATE='auc>=0' "$examples/ci-step.sh" endless.json d.csv >out 2>err &
 script=$!
 for ((i = 0; i < 400; i++)); do ls used.dnn.new.*.ckpt-* >/dev/null 2>&1 && break || sleep 0.05; done
