@@ -124,7 +124,8 @@ static void inspect_number(struct column_profile *w, const char *text, size_t le
     w->low[comma] = value < w->low[comma] ? value : w->low[comma];
     w->high[comma] = value > w->high[comma] ? value : w->high[comma];
     w->minutes = w->minutes && fmod(value, 60) == 0;
-    w->fraction = fmax(w->fraction, fabs(value - rint(value)));
+    const double off = fabs(value - rint(value));
+    w->fraction = off > w->fraction ? off : w->fraction;
     if (!sign) {
         inspect_digits(w, text, length, value);
         return;
