@@ -25,7 +25,7 @@ static const char *const job_names[] = {
 };
 
 /* Rows of one side alone, in which a library computes in the place of our own code. */
-static const struct {
+static const struct library_row {
     const char *name;
     size_t index;        /* the row with our own code */
     const char *preset;  /* of a training; NULL: the network of that row */
@@ -60,6 +60,25 @@ const char *bench_name(size_t index)
 }
 
 static const double ALL_S = 45; /* no row begins later */
+
+/* The row of a library, or of a preset; NULL: it is another row. */
+static const struct library_row *library_row_at(size_t index)
+{
+    return index >= FIRST_LIBRARY && index < FIRST_READER ? &library_rows[index - FIRST_LIBRARY]
+                                                          : NULL;
+}
+
+/* A model file has its jobs alone. */
+static bool wanted(const struct bench_request *q, size_t index)
+{
+    const struct library_row *l = library_row_at(index);
+    if (q->operation_count == 0)
+        return !q->model || (index >= OP_COUNT && !(l && (l->preset || l->index < OP_COUNT)));
+    for (size_t i = 0; i < q->operation_count; i++)
+        if (strcmp(q->operations[i], bench_name(index)) == 0)
+            return true;
+    return false;
+}
 
 /* --- limits --- */
 
@@ -120,15 +139,21 @@ static bool open_blas(struct bench_task *t, struct err *e)
     return t->libraries[BENCH_CPU] != NULL;
 }
 
-/* Opens a second machine on the GPU, on which cuBLASLt and cuDNN compute what they can. Without
- * room for it there are no such rows. */
+/* Opens a second machine on the GPU, on which cuBLASLt and cuDNN compute what they can, if a row
+ * asks for it. Without room for it, or without a library, its rows are left out. */
 static void open_guests(struct bench_task *t, const struct backend_options *o)
 {
     struct err e = {0};
     struct machine_info info;
     char device[16];
-    if (!t->machines[BENCH_GPU])
+    bool asked = false;
+    for (size_t i = FIRST_LIBRARY; i < FIRST_READER; i++)
+        asked |= library_row_at(i)->side == BENCH_GPU && library_row_at(i)->library &&
+                 wanted(t->q, i);
+    if (!t->machines[BENCH_GPU] || !asked)
         return;
+    const int level = log_level();
+    log_setup(level > LOG_NOTE ? level : LOG_SILENT, log_json());
     machine_describe(t->machines[BENCH_GPU], &info);
     snprintf(device, sizeof device, "%u", info.index);
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", 0); /* cuDNN serves with it alone */
@@ -138,6 +163,7 @@ static void open_guests(struct bench_task *t, const struct backend_options *o)
                                   .memory_fraction = o->memory_fraction,
                                   .precision = t->b->backend.precision_wish,
                                   .guests = GUESTS_CUBLASLT | GUESTS_CUDNN}, &e);
+    log_setup(level, log_json());
     if (!t->libraries[BENCH_GPU])
         log_info("bench: no rows of cuBLASLt and cuDNN (%s)", e.what);
 }
@@ -182,16 +208,6 @@ static bool open_machines(struct bench_task *t, const struct backend_options *o,
 }
 
 /* --- rows --- */
-
-static bool wanted(const struct bench_request *q, size_t index)
-{
-    if (q->operation_count == 0)
-        return index >= OP_COUNT || !q->model;
-    for (size_t i = 0; i < q->operation_count; i++)
-        if (strcmp(q->operations[i], bench_name(index)) == 0)
-            return true;
-    return false;
-}
 
 /* An emulated device is a thousand times slower than any: its small rows show that they run. */
 static bool too_slow(const struct bench *b, int side, int size)

@@ -80,7 +80,7 @@ static bool make_model(struct bench_task *t, struct work_net *w, uint32_t width,
     if (!opt_read(loss_options_table, NULL, NULL, "", &w->loss, e) ||
         !opt_read(optim_options_table, NULL, NULL, "", &w->optim, e))
         return false;
-    if (t->file) {
+    if (t->file && !w->preset) {
         w->own = encoder_features(t->file->encoders[0]);
         w->features = *w->own;
         w->architecture = t->file->members[0].architecture;
@@ -115,7 +115,7 @@ static void set_weights(struct bench_task *t, struct work_net *w)
     real *params = mem_zero(m->params + 1, sizeof *params);
     real *buffers = mem_zero(m->buffers + 1, sizeof *buffers);
     struct network_state state = {.params = params, .buffers = buffers, .now = {.seed = 1}};
-    if (t->file) {
+    if (t->file && !w->preset) {
         memcpy(params, t->file->members[0].params, m->params * sizeof *params);
         if (m->buffers)
             memcpy(buffers, t->file->members[0].buffers, m->buffers * sizeof *buffers);

@@ -1,6 +1,6 @@
-/* gunzip.h - unpacks gzip (RFC 1952) with zlib in a thread of its own, ahead of the reader. zlib is
- * opened when a packed file is met (guest.h). A file may have several members; zero bytes
- * after the last one are padding. Private to gunzip.c, source.c and src/cli. */
+/* gunzip.h - unpacks gzip (RFC 1952) with zlib, as the reader asks for bytes. zlib is opened when a
+ * packed file is met (guest.h). A file may have several members; zero bytes after the last one are
+ * padding. Private to gunzip.c, source.c and src/cli. */
 #ifndef DNN_CSV_GUNZIP_H
 #define DNN_CSV_GUNZIP_H
 

@@ -332,6 +332,7 @@ static uint32_t add_to_group(struct tally *t, const struct scores *s, uint64_t r
         t->groups = groups_new(t->classes);
     const uint32_t group = groups_find(t->groups, t, s->group[r]);
     one.rows = 1;
+    one.bad = NULL; /* this row counts */
     one.group = NULL;
     one.weight = s->weight ? s->weight + r : NULL;
     if (t->task == TASK_REGRESSION) {

@@ -28,7 +28,7 @@ enum layer_of { LAYER_OF_BOTH, LAYER_OF_ROWS, LAYER_OF_STEPS };
 
 struct layer_type {
     const char *name, *summary;
-    const struct option *options; /* the first row is "type", a word with this name alone */
+    const struct option *options; /* the first row is "type", a word; NULL: an input layer */
     const char *const *examples;  /* JSON objects, NULL-terminated: gradient tests run each */
     size_t spec_size; /* of the struct the options fill; plan may keep offsets in it too */
     uint32_t act;                 /* enum act_kind of an activation, ACT_NONE for all others */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "model/planner.h"
 
-#define LINE 16u /* elements; see layer.h */
+#define LINE 16u /* elements; see planner.h */
 #define MOST_ELEMENTS                                                                              \
     ((uint64_t)1 << 46) /* of activations: far beyond any machine, far below an overflow */
 

@@ -74,6 +74,8 @@ static void gather_truth(struct mixing *x)
     x->target = x->classes ? NULL : mem_alloc(x->rows + 1, sizeof *x->target);
     for (uint32_t f = 0; f < x->folds; f++) {
         const struct part_rows *r = &mixing_part(x, 0, f)->left;
+        if (!r->count)
+            continue;
         memcpy(x->weight + at, r->weight, r->count * sizeof *r->weight);
         if (x->label)
             memcpy(x->label + at, r->label, r->count * sizeof *r->label);

@@ -301,7 +301,11 @@ void job_advice(const struct train_job *j, char *text, size_t room)
 {
     const struct train_options *o = &j->config->train;
     double rate = o->optimizer.learning_rate;
-    if (o->clip_norm > 0)
+    if (j->ensemble->members > 1)
+        snprintf(text, room,
+                 "lower the members' train.optimizer.learning_rate, or set their train.clip_norm "
+                 "to 1.0; look for extreme values in the data or the target");
+    else if (o->clip_norm > 0)
         snprintf(text, room,
                  "lower train.optimizer.learning_rate (now %.3g) or train.clip_norm (now %.3g)",
                  rate, o->clip_norm);

@@ -60,9 +60,10 @@ static bool pause_here(void *working, struct run *r, const struct step *now, str
 {
     struct working *w = working;
     struct train_job *j = w->j;
-    if (stop_status() && j->ensemble->alone)
+    const bool status = stop_status(); /* asking takes the signal */
+    if (status && j->ensemble->alone)
         log_epoch(r, now);
-    else if (stop_status())
+    else if (status)
         log_runs(j);
     if (parallel_failed(j->jobs))
         return err_set(e, ERR_BUG, "another run of the ensemble failed");

@@ -149,7 +149,7 @@ bool job_write_model(const struct mixing *x, struct train_result *r, struct err 
         for (uint32_t f = 0; good && x->weights[i] > 0 && f < x->folds; f++)
             good = store_run(&s, x, i, f, e);
     metrics_text(r, &metrics);
-    s.f.schema = s.f.encoders[0]->schema;
+    s.f.schema = good ? s.f.encoders[0]->schema : NULL;
     s.f.config_text = j->config_text;
     s.f.metrics_text = metrics.data;
     golden_make(&s.f.golden, &first->sample, s.logits, s.f.member_count, first->outputs);

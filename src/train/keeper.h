@@ -14,7 +14,7 @@ struct checkpoint_id {
     bool written; /* by this process; else it was found */
 };
 /* The checkpoints that a run wrote or resumed from. The newest `keep` stay until the model is
- * written. Made by its first three members and journal, config and data. */
+ * written. Made by output, keep, journal, config and data. */
 struct keeper {
     char *output; /* they lie beside this name; owned */
     int64_t keep;

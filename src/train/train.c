@@ -129,9 +129,10 @@ static bool story(struct train_job *j, const struct train_request *q, struct tra
     if (!check_only(j, e))
         return false;
     double loaded = clock_now();
+    profile_machine(j->backend.device); /* a training that is stopped writes its profile too */
     if (!ensemble_train(j, e))
         return false;
-    profile_machine(j->backend.device);
+    profile_machine(j->backend.device); /* it may have gone on with the CPU */
     double trained = clock_now();
     if (!job_save(j, r, e))
         return false;

@@ -25,6 +25,13 @@ out_has '"linear":{"train":{"gpu_true":{"path":"fused","operations":7,"pieces":3
 run dnn bench --iterations 1 --operation add --operation act
 out_has "the device is emulated" "the table says so"
 is "$(grep -cE '^(add|act) +(medium|large) +[0-9.e-]+ +[0-9]+ % +- *$' out)" 4 "larger rows are the CPU's alone"
+awk 'BEGIN {srand(1); for (i = 0; i < 30; i++) printf "x%d,", i; print "y"
+    for (r = 0; r < 60; r++) {for (i = 0; i < 30; i++) printf "%.3f,", rand(); print r % 2 ? "p" : "q"}}' >wide.csv
+run dnn init wide.csv --target y -o wide.json --quiet --set model.preset=linear
+run dnn train wide.json -o wide.dnn --quiet --backend dnn_cpu
+run dnn bench wide.dnn --iterations 1 --size small --json
+is_exit 0 "a model of 30 columns" "$(cat err)"
+out_lacks '"train_lstm' "of a model its own jobs alone"
 run dnn bench --backend dnn_gpu --iterations 1 --operation add --size small --json
 ! grep -q gpu_false out && grep -q '"used":"dnn_gpu"' out
 ok $? "dnn_gpu: that one alone"

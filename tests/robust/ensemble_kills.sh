@@ -66,9 +66,13 @@ for ((i = 0; i < 100; i++)); do
     nap 20
     [ "$(ls cut.dnn.ckpt-run-0.ckpt-* cut.dnn.ckpt-run-1.ckpt-* 2>/dev/null | sed 's/.ckpt-[0-9]*$//' | sort -u | wc -l)" -lt 2 ] || break
 done
+kill -USR2 $pid
+for ((i = 0; i < 100; i++)); do grep -q "runs are finished" err && break || nap 20; done
 kill -TERM $pid
 wait $pid
 is $? 75 "SIGTERM: 75"
+grep -q ' runs are finished$' err
+ok $? "SIGUSR2: how many runs are finished"
 ok "$(ls cut.dnn.ckpt-run-0.ckpt-* cut.dnn.ckpt-run-1.ckpt-* >/dev/null 2>&1; echo $?)" "both runs at work wrote checkpoints" "$(ls)"
 err_has "2 in progress have checkpoints" "SIGTERM: two runs have checkpoints, and it is told"
 err_has "with --resume continues from there"

@@ -28,6 +28,9 @@ is "$(perl -ne 'print $1 if /"metrics":(\{.*?\})/' g.out)" "$(perl -ne 'print $1
 for metric in auc accuracy logloss brier; do
     check "$metric: the interval by groups is wider" wider "$(ends g.out intervals $metric)" "$(ends rows.out intervals $metric)" 1.4
 done
+sed '1a w0,0.5,0.5,' g.csv >first.csv
+run dnn evaluate g.dnn first.csv --json --quiet
+is "$(ends out intervals auc)" "$(ends g.out intervals auc)" "a first row without a label takes no row from the groups"
 run dnn evaluate g.dnn rows.csv
 err_has 'the data lacks "who", the column of groups: intervals are as if all rows were independent' \
     "data without the column of groups: a note"

@@ -220,7 +220,8 @@ static bool attribute(struct attribute *x, struct err *e)
 {
     struct stream stream = {0};
     struct rows_request rows = x->q->rows;
-    const struct stream_sink sink = {.group = keep_group, .input = next_input, .context = x};
+    const struct stream_sink sink = {
+        .group = keep_group, .input = next_input, .context = x, .asks = true};
     rows.progress = PROGRESS_NONE;
     rows.strict = true;
     x->stream = &stream;

@@ -35,9 +35,9 @@ struct answer_line {
     uint32_t top;
 };
 
-/* Refuses (E13) an id column with the name of an output column. s is fitted. */
+/* Refuses (E13) an id column with the name of an output column. */
 bool answer_line_names(const struct schema *s, int region, struct err *e);
-/* True: values are written with 17 digits, since 9 are too few for this target; s is fitted. */
+/* True: values are written with 17 digits, since 9 are too few for this target. */
 bool answer_line_fine(const struct encoder *c);
 /* passthrough: NULL, "all" or "a,b,c" (names of the input, see name_list.h; a name that it lacks is
  * E10). Frees nothing of its arguments; they must live as long. */

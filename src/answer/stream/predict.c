@@ -258,7 +258,8 @@ static bool predict_opened(const struct predict_request *q, struct predict_resul
                        .stream = &stream,
                        .by_sample = schema_answers_windows(s),
                        .classes = s->task == TASK_REGRESSION ? 0 : r->serve.outputs};
-    const struct stream_sink sink = {write_group, next_input, while_idle, &w};
+    const struct stream_sink sink = {
+        .group = write_group, .input = next_input, .idle = while_idle, .context = &w};
     double began = clock_now();
     rows.passthrough = q->passthrough != NULL;
     for (size_t i = 0; q->null_text && *q->null_text && i < r->serve.encoder_count; i++)

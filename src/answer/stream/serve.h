@@ -95,8 +95,8 @@ bool serve_answer(struct serve *s, unsigned char *records, uint64_t count, real 
 bool serve_answer_windows(struct serve *s, unsigned char *records, uint64_t count,
                           const uint32_t *windows, const uint32_t *begins, uint64_t window_count,
                           real *logits, struct err *e);
-/* serve_answer in two halves: in between, records and logits are left alone. A device computes
- * meanwhile; elsewhere, and the first time, all is done at the end. */
+/* serve_answer in two halves: in between, records and logits are left alone, and nothing else is
+ * asked. A device computes meanwhile; elsewhere, and the first time, all is done at the end. */
 void serve_begin(struct serve *s, unsigned char *records, uint64_t count, real *logits);
 bool serve_end(struct serve *s, struct err *e);
 /* The answers of `rows` records as the mean of all members, from those logits. */

@@ -113,7 +113,7 @@ static void begin_work(struct work *w, size_t bytes, size_t records)
     part_new(t, &w->now, t->room);
     if (series)
         w->series = stream_series_new(t, t->room);
-    else if (serve_overlaps(t->serve) && (more || records > t->room))
+    else if (!t->sink.asks && serve_overlaps(t->serve) && (more || records > t->room))
         part_new(t, &w->before, t->room);
     w->hands = mem_zero(threads_count(), sizeof *w->hands);
     for (unsigned i = 0; i < threads_count(); i++)

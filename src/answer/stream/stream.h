@@ -50,6 +50,7 @@ struct stream_sink {
     /* Not NULL: the rows of a pipe are answered as they come; called before each wait for more. */
     bool (*idle)(void *context, struct err *e);
     void *context;
+    bool asks; /* group asks the network too: nothing is computed meanwhile */
 };
 
 /* An open input. */

@@ -146,7 +146,7 @@ static bool bind(struct stream *t, struct err *e)
     if (!csv_header(t->in.csv, &found, &count, e)) {
         /* known columns and an empty file: no rows */
         if (e->id != ERR_CSV_EMPTY || q->input_count > 1 || !names_known(t)) {
-            schema_help_header(t->schema, &t->dialect, path, e);
+            schema_help_header(t->schema, BIND_FEATURES, &t->dialect, path, e);
             return false;
         }
         err_clear(e);
@@ -168,7 +168,7 @@ static bool bind(struct stream *t, struct err *e)
         else if (t->given && strncmp(e->help, "did you mean", 12) != 0)
             err_help(e, "columns are matched by the names that --columns gives; `dnn inspect "
                         "MODEL` lists those of the model");
-        schema_help_header(t->schema, &t->dialect, path, e);
+        schema_help_header(t->schema, BIND_FEATURES, &t->dialect, path, e);
         return err_in_file(e, path);
     }
     t->in.bound = true;

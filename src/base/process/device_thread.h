@@ -1,8 +1,8 @@
 /* device_thread.h - runs work on a device in a thread of its own. A call of a driver may never come
  * back; then the waiting thread gets an error, and the thread in the call is abandoned. A process
  * has one such thread: its state is static, under a mutex. */
-#ifndef DNN_BASE_ASIDE_H
-#define DNN_BASE_ASIDE_H
+#ifndef DNN_BASE_PROCESS_DEVICE_THREAD_H
+#define DNN_BASE_PROCESS_DEVICE_THREAD_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,6 @@
-/* reexec.c - see reexec.h. argv[0] is "dnn:reexec FD RESUME HERE ALL", the reason, and a line for
- * each warning. */
+/* reexec.c - see reexec.h. argv[0] is "dnn:reexec CONFIG WARNINGS RESUME HERE ALL", where the first
+ * two are descriptors, and the reason on a second line: other users of the machine can read it, so
+ * the warnings, which quote the data, stand in a file. */
 #include "base/process/reexec.h"
 
 #include <errno.h>
@@ -13,14 +14,12 @@
 #include "base/text.h"
 
 static const char marker[] = "dnn:reexec ";
-enum { MOST_WARNED = 64 << 10 }; /* Linux takes 128 KiB as an argument */
 
 /* Written by reexec_begin alone. */
 static struct {
     char **argv;
-    char *why; /* in argv[0], like the warnings; NULL: this program is the first */
-    const char *warnings;
-    char config[32];
+    char *why; /* in argv[0]; NULL: this program is the first */
+    char config[32], warnings[32];
     int resumes;
     struct reexec_spent spent;
 } self;
@@ -28,17 +27,15 @@ static struct {
 void reexec_begin(char **argv)
 {
     char *name = argv[0];
-    int fd, length = 0;
+    int config, warnings, length = 0;
     self.argv = argv;
     if (!name || strncmp(name, marker, sizeof marker - 1) != 0 ||
-        sscanf(name, "%*s %d %d %lf %lf%n", &fd, &self.resumes, &self.spent.here, &self.spent.all,
-               &length) != 4 || name[length] != '\n')
+        sscanf(name, "%*s %d %d %d %lf %lf%n", &config, &warnings, &self.resumes, &self.spent.here,
+               &self.spent.all, &length) != 5 || name[length] != '\n')
         return;
-    snprintf(self.config, sizeof self.config, "/proc/self/fd/%d", fd);
+    snprintf(self.config, sizeof self.config, "/proc/self/fd/%d", config);
+    snprintf(self.warnings, sizeof self.warnings, "/proc/self/fd/%d", warnings);
     self.why = name + length + 1;
-    char *end = self.why + strcspn(self.why, "\n");
-    self.warnings = *end ? end + 1 : end;
-    *end = '\0';
 }
 
 bool reexec_ready(void)
@@ -52,13 +49,12 @@ bool reexec_ready(void)
     return false;
 }
 
-/* Bytes of the warnings that fit, in whole lines. */
-static size_t warned_length(const struct text *warned)
+/* Makes a file without a name that holds these bytes. Returns 0 or an errno; *fd: -1 without it. */
+static int hand_over(const char *name, const char *bytes, size_t length, int *fd)
 {
-    size_t length = warned->length < MOST_WARNED ? warned->length : MOST_WARNED;
-    while (length > 0 && warned->data[length - 1] != '\n')
-        length--;
-    return length;
+    size_t done;
+    int error = sys_memory(name, fd);
+    return error || !length ? error : sys_write(*fd, bytes, length, SYS_HERE, &done);
 }
 
 void reexec_now(const char *config, size_t length, bool resume, const char *why,
@@ -66,12 +62,11 @@ void reexec_now(const char *config, size_t length, bool resume, const char *why,
 {
     struct text name = {0};
     char *first = self.argv[0];
-    size_t done;
-    int fd = -1, error = sys_memory("dnn-config", &fd);
-    error = error ? error : sys_write(fd, config, length, SYS_HERE, &done);
-    text_printf(&name, "%s%d %d %.3f %.3f\n%s\n", marker, fd, resume, spent.here, spent.all,
-                text_quote_z(why));
-    text_add(&name, warned->data, warned_length(warned));
+    int text = -1, warnings = -1, error = hand_over("dnn-config", config, length, &text);
+    if (!error)
+        error = hand_over("dnn-warnings", warned->data, warned->length, &warnings);
+    text_printf(&name, "%s%d %d %d %.3f %.3f\n%s", marker, text, warnings, resume, spent.here,
+                spent.all, text_quote_z(why));
     self.argv[0] = name.data;
     if (!error) {
         execv("/proc/self/exe", self.argv);
@@ -81,8 +76,10 @@ void reexec_now(const char *config, size_t length, bool resume, const char *why,
     stop_unblock();
     log_note("the program cannot be executed anew: %s", strerror(error));
     text_free(&name);
-    if (fd >= 0)
-        sys_close(fd);
+    if (text >= 0)
+        sys_close(text);
+    if (warnings >= 0)
+        sys_close(warnings);
 }
 
 const char *reexec_why(void)
@@ -102,7 +99,7 @@ struct reexec_spent reexec_spent(void)
 
 const char *reexec_warnings(void)
 {
-    return self.why ? self.warnings : "";
+    return self.why ? self.warnings : NULL;
 }
 
 const char *reexec_config(void)

@@ -1,9 +1,9 @@
 /* reexec.h - executes the command again in the same process, without the GPU that failed. A failed
  * driver keeps memory and threads that only a new program gets rid of. Once for each command.
  *
- * The new program finds in argv[0] why the old one ended, whether to resume, the seconds spent and
- * the warnings; and the text of the config in a file without a name (memfd). No environment
- * variable takes part, so none can be set by accident. */
+ * The new program finds in argv[0] why the old one ended, whether to resume and the seconds spent;
+ * the text of the config and the warnings in files without a name (memfd). No environment variable
+ * takes part, so none can be set by accident. */
 #ifndef DNN_BASE_PROCESS_REEXEC_H
 #define DNN_BASE_PROCESS_REEXEC_H
 
@@ -32,7 +32,7 @@ void reexec_now(const char *config, size_t length, bool resume, const char *why,
 const char *reexec_why(void); /* why the old program ended, quoted; NULL: there is none */
 bool reexec_resumes(void);    /* it shall resume from a checkpoint */
 struct reexec_spent reexec_spent(void); /* 0: no old program */
-const char *reexec_warnings(void); /* the old program's warnings, one a line; or "" */
-const char *reexec_config(void);   /* the file with the config's text; NULL: none */
+const char *reexec_warnings(void); /* the file with the old program's warnings, one a line, and */
+const char *reexec_config(void);   /* that with the config's text; NULL: no old program */
 
 #endif

@@ -4,8 +4,10 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/process/reexec.h"
+#include "base/file/file.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "base/process/reexec.h"
 #include "base/text.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -26,10 +28,12 @@ static void keep(const char *message)
 
 void warnings_keep(void)
 {
+    char *before = reexec_warnings() ? file_small(reexec_warnings()) : NULL;
     warnings_drop();
     pthread_mutex_lock(&lock);
-    text_put(&lines, reexec_warnings());
+    text_put(&lines, before ? before : "");
     pthread_mutex_unlock(&lock);
+    mem_free(before);
     log_on_warning(keep);
 }
 

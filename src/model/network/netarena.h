@@ -39,8 +39,8 @@ struct netstep {
     double *part_loss, *part_weight; /* [shards]: with tracks, track t has number t */
     struct step *now;
     bool now_known; /* the host's copy of now is the machine's, or on its way there */
-    /* The rates of an epoch, in pinned host memory and on the machine: [room]. The table of step
-     * `tried` begins at tried % room (struct schedule). */
+    /* The rates of an epoch, in pinned host memory and on the machine: [room]. The rates of
+     * step `tried` stand at tried % room (struct schedule). */
     struct hyper *host_rates, *rates;
     uint32_t rates_room;
 };

@@ -7,8 +7,8 @@
  *                                    &e);
  *     struct view *v = view_make(d, c, true);
  *
- * A raw record holds a number as float32 of (value - number_slot.offset), or NaN and a bit if it is
- * missing; a category as 0 (missing) or 2 + its index in the column's vocabulary; a class as its
+ * A raw record holds a number as float32 of (value - schema.offsets), or NaN and a bit if it is
+ * missing; a category as 0 (missing) or 2 + its index in column.values; a class as its
  * index in schema.labels. The vocabularies hold every value of every row in the order of the files,
  * with any number of threads. */
 #ifndef DNN_TABLE_DATASET_H

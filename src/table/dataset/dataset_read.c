@@ -394,7 +394,7 @@ static bool read_files(struct reading *raw, struct schema *s, const struct data_
     bool good = l.csv && csv_header(l.csv, &names, &count, e) &&
                 (schema_bind(s, names, count, need, &binding, e) || in_file(files, e));
     if (!good && l.csv)
-        schema_help_header(s, &s->dialect, files->items[0], e);
+        schema_help_header(s, BIND_PART, &s->dialect, files->items[0], e);
     if (part == PART_TEST)
         binding.weight = -1; /* test rows of weight 0 stay: nothing is fitted on them */
     if (good) {

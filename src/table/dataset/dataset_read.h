@@ -37,8 +37,8 @@ struct reading {
     struct spill values[ROW_VALUES];
 };
 
-/* Reads data.train, data.valid and data.test. Decides number_slot.offset of the dataset's schema
- * and fills its vocabularies. False: e is the first bad record in the order of the files, or e->id
+/* Reads data.train, data.valid and data.test. Decides the offsets of the dataset's schema and
+ * fills its vocabularies. False: e is the first bad record in the order of the files, or e->id
  * == ERR_NONE if `stop` returned true. */
 bool dataset_read(struct reading *r, const struct data_options *o, const struct stopper *stop,
                   struct err *e);

@@ -26,7 +26,7 @@ struct drift {
                              * categories share a place */
     uint64_t unseen;        /* rows with one of them */
     /* Counts over rows that can be read. */
-    uint64_t **places;      /* [columns][places of column.spread]; NULL: it has none */
+    uint64_t **places;      /* [columns][places of column_fit.spread]; NULL: it has none */
     uint64_t *counts;       /* all of them */
     float *least, *most;    /* of the outside values, minus the offset; NaN: none */
 };

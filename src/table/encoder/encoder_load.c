@@ -99,7 +99,7 @@ const char *const saved_number_names[SAVED_NUMBERS] = {
 #undef X
 };
 
-/* Data of the number tensors; all sizes are checked before memory is allocated. */
+/* Data of the number tensors, whose sizes are checked. */
 struct numbers {
     const double *statistics[SAVED_NUMBERS];
     const uint8_t *scale, *indicator;

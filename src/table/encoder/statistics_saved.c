@@ -124,6 +124,8 @@ static bool load_key(const struct loading *l, struct statistic_key *k, int32_t c
         return (c->type == COLUMN_CATEGORICAL && !count)
                    ? k->count = vocab_count(l->encoder->columns[column].vocab), true
                    : saved_damaged(l, IN "keys", "names a column that has no keys");
+    if (count > INT32_MAX)
+        return saved_damaged(l, IN "values", "are too many");
     if (!saved_ascends(l, IN "values", values, count, true))
         return false;
     k->values = mem_copy(values, count * sizeof *values);

@@ -161,10 +161,10 @@ bool schema_target_last(const struct schema *s);
  * names; nothing to free then. names are borrowed. Caller: binding_free. */
 bool schema_bind(const struct schema *s, const char *const *names, size_t count,
                  enum bind_need need, struct binding *b, struct err *e);
-/* first_lines_help (csv/first_lines.h) for the columns of the schema, after an error of schema_bind
- * or of the header. */
-void schema_help_header(const struct schema *s, const struct csv_dialect *d, const char *path,
-                        struct err *e);
+/* first_lines_help (csv/first_lines.h) for the columns that are needed, after an error of
+ * schema_bind or of the header. */
+void schema_help_header(const struct schema *s, enum bind_need need, const struct csv_dialect *d,
+                        const char *path, struct err *e);
 /* Binds the cells of a model's sample (dataset.h): one for each column but the target, in schema
  * order. Names are not used; b has none. */
 void schema_bind_sample(const struct schema *s, struct binding *b);

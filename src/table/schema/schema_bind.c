@@ -300,13 +300,13 @@ bool schema_bind(const struct schema *s, const char *const *names, size_t count,
     return good;
 }
 
-void schema_help_header(const struct schema *s, const struct csv_dialect *d, const char *path,
-                        struct err *e)
+void schema_help_header(const struct schema *s, enum bind_need need, const struct csv_dialect *d,
+                        const char *path, struct err *e)
 {
     const char **wanted = mem_zero(s->column_count + 1, sizeof *wanted);
     size_t count = 0;
     for (size_t i = 0; i < s->column_count; i++)
-        if (needed(s, (uint32_t)i, BIND_FEATURES))
+        if (needed(s, (uint32_t)i, need) && i != s->target)
             wanted[count++] = s->columns[i].name;
     if (e->id == ERR_MODEL_COLUMN || e->id == ERR_CSV_HEADER_NAME ||
         e->id == ERR_CSV_HEADER_DUPLICATE || e->id == ERR_CSV_DELIMITER || e->id == ERR_CSV_QUOTE)

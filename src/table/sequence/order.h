@@ -45,8 +45,8 @@ struct row_places {
     uint64_t group;       /* of the last row */
     uint32_t groups;      /* of the parts before */
     struct vocab *met;    /* groups of this part */
-    enum disorder why;    /* how the first row that is not in order stands; */
-    uint64_t bad;         /* that row */
+    enum disorder why;    /* how the first row out of order stands to the one before it */
+    uint64_t bad;         /* that row; not set if why is IN_ORDER */
 };
 void row_places_begin(struct row_places *p, uint64_t rows);
 /* Groups of further rows are other ones. */

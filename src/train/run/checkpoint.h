@@ -15,7 +15,7 @@
 #include "base/file/tensorfile.h"
 #include "train/run/history.h"
 
-#define CHECKPOINT_FORMAT 1
+#define CHECKPOINT_FORMAT 2
 
 struct checkpoint {
     struct plan plan;

@@ -270,17 +270,27 @@ static bool choose_machine(struct tune *t, uint32_t runs, struct err *e)
     return job_open_run(&t->job, e) && (t->job.machine || job_decide_machine(&t->job, runs, e));
 }
 
+static bool end_round(struct tune *t, bool good)
+{
+    const int64_t micro_most = t->job.run.micro_most;
+    run_close(&t->job.run); /* it borrows the round's encoder */
+    t->job.run.micro_most = micro_most;
+    if (t->job.ensemble)
+        close_round(t->job.ensemble);
+    t->job.ensemble = NULL;
+    return good;
+}
+
 static bool run_round(struct tune *t, uint32_t count, struct err *e)
 {
     const uint32_t stages = stages_of(t, count);
-    struct ensemble *n = open_round(t, count, e);
-    t->job.ensemble = n; /* job_close frees it if this fails */
+    struct ensemble *n = t->job.ensemble = open_round(t, count, e);
     if (!n || !ensemble_encode(&t->job, e))
-        return false;
+        return end_round(t, false);
     if (!t->first)
         transforms_say(&t->job, 1, 1);
     if (!choose_machine(t, count, e))
-        return false;
+        return end_round(t, false);
     int64_t *epochs = mem_alloc(count, sizeof *epochs);
     t->slots = mem_alloc(count, sizeof *t->slots);
     t->slot_count = count;
@@ -297,13 +307,9 @@ static bool run_round(struct tune *t, uint32_t count, struct err *e)
     mem_free(epochs);
     mem_free(t->slots);
     t->slots = NULL;
-    const int64_t micro_most = t->job.run.micro_most;
-    run_close(&t->job.run); /* it borrows the round's encoder */
-    t->job.run.micro_most = micro_most;
-    t->job.ensemble = NULL;
-    close_round(n);
-    return good;
+    return end_round(t, good);
 }
+
 
 static bool run_rounds(struct tune *t, struct err *e)
 {
