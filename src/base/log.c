@@ -28,6 +28,13 @@ int log_level(void)
     return atomic_load(&level_now);
 }
 
+int log_mute(void)
+{
+    const int level = log_level();
+    atomic_store(&level_now, level > LOG_NOTE ? level : LOG_SILENT);
+    return level;
+}
+
 bool log_json(void)
 {
     return atomic_load(&as_json);

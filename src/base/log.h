@@ -19,6 +19,9 @@ enum log_level {
 
 void log_setup(int level, bool json);
 int log_level(void);
+/* Silences work inside a check, whose report says all, unless --verbose is given. Returns the level
+ * of before, for log_setup. */
+int log_mute(void);
 bool log_json(void);
 /* The number of warnings so far (a test makes each one a failure). */
 unsigned log_warnings(void);

@@ -152,8 +152,7 @@ static void open_guests(struct bench_task *t, const struct backend_options *o)
                  wanted(t->q, i);
     if (!t->machines[BENCH_GPU] || !asked)
         return;
-    const int level = log_level();
-    log_setup(level > LOG_NOTE ? level : LOG_SILENT, log_json());
+    const int level = log_mute();
     machine_describe(t->machines[BENCH_GPU], &info);
     snprintf(device, sizeof device, "%u", info.index);
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", 0); /* cuDNN serves with it alone */

@@ -170,8 +170,7 @@ bool gpucheck_run(const struct gpucheck_options *o, struct gpucheck *g, struct e
     *g = (struct gpucheck){.verdict = GPU_NONE, .cards = o->cards};
     if (!wishes(&j, &settings, &count, e))
         return false;
-    int level = log_level();
-    log_setup(level > LOG_NOTE ? level : LOG_SILENT, log_json()); /* the report says all */
+    const int level = log_mute(); /* the report says all */
     g->job = &j;
     bool good = checks(&j, e);
     g->job = NULL;

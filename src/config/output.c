@@ -263,17 +263,15 @@ bool output_probe(const char *path, struct err *e)
 bool output_beside_rows(const struct config *c, const char *path, const char *option,
                         struct err *e)
 {
-    const struct opt_strings *lists[] = {&c->data.train, &c->data.valid};
     if (!output_apart(c, path, e) || !output_spares(path, e) || !output_probe(path, e))
         return false;
-    for (size_t k = 0; k < 2; k++)
-        for (size_t i = 0; i < lists[k]->count; i++)
-            if (!file_lasts(lists[k]->items[i])) {
-                err_set(e, ERR_USAGE, "%s reads the data a second time, and \"%s\" comes through a "
-                                      "pipe", option, text_quote_z(lists[k]->items[i]));
-                return err_help(e, "write the data to a file first");
-            }
-    return true;
+    const char *pipe = data_passing(&c->data, PART_TRAIN);
+    pipe = pipe ? pipe : data_passing(&c->data, PART_VALID);
+    if (!pipe)
+        return true;
+    err_set(e, ERR_USAGE, "%s reads the data a second time, and \"%s\" comes through a pipe",
+            option, text_quote_z(pipe));
+    return err_help(e, "write the data to a file first");
 }
 
 /* Checks the path of a file beside the model, `name` in messages: it is no input and no file that

@@ -269,13 +269,10 @@ static void restart(struct train_job *j, const struct err *e, bool again)
 /* True: the data can be read again; none comes through a pipe. */
 static bool job_lasts(const struct train_job *j)
 {
-    const struct data_options *o = &j->config->data;
-    const struct opt_strings *lists[] = {&o->train, &o->valid, &o->test};
-    bool all = true;
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-        for (size_t i = 0; i < lists[k]->count; i++)
-            all &= file_lasts(lists[k]->items[i]);
-    return all;
+    int part = PART_TRAIN;
+    while (part < PARTS && !data_passing(&j->config->data, part))
+        part++;
+    return part == PARTS;
 }
 
 bool job_failed(struct train_job *j, struct err *e)

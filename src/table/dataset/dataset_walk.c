@@ -82,15 +82,6 @@ static bool at_row(void *owner, const struct cell_where *w, uint64_t row)
     return !p->found;
 }
 
-/* A FIFO would wait for another writer. */
-static bool last(const struct opt_strings *files)
-{
-    size_t i = 0;
-    while (i < files->count && file_lasts(files->items[i]))
-        i++;
-    return i == files->count;
-}
-
 static bool find_row(const struct dataset *d, const struct data_options *o, uint64_t row,
                      struct err *e, struct text *group)
 {
@@ -98,11 +89,10 @@ static bool find_row(const struct dataset *d, const struct data_options *o, uint
     const struct dataset_visit visit = {&p, NULL, at_row};
     uint64_t next = 0;
     for (int part = PART_TRAIN; row && part < PARTS && !p.found; part++) {
-        const struct opt_strings *files = data_files(o, part);
         struct err ignored = {0}; /* the files were valid before */
-        if (!last(files))
+        if (data_passing(o, part)) /* a FIFO would wait for another writer */
             break;
-        if (files->count)
+        if (data_files(o, part)->count)
             walk_files(d, o, part, &visit, &next, &ignored);
     }
     return p.found || row == 0;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/file/file.h"
 #include "base/text.h"
 #include "table/schema/part.h"
 #include "table/schema/terms.h"
@@ -417,6 +418,15 @@ static bool has_empty(const struct opt_strings *names)
         if (!names->items[i][0])
             return true;
     return false;
+}
+
+const char *data_passing(const struct data_options *o, int part)
+{
+    const struct opt_strings *files = data_files(o, part);
+    for (size_t i = 0; i < files->count; i++)
+        if (!file_lasts(files->items[i]))
+            return files->items[i];
+    return NULL;
 }
 
 bool data_options_settle(struct data_options *o, int task, struct json_doc *doc, struct err *e)

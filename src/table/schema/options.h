@@ -112,6 +112,8 @@ static inline const struct opt_strings *data_files(const struct data_options *o,
 {
     return part == PART_TRAIN ? &o->train : part == PART_VALID ? &o->valid : &o->test;
 }
+/* The first of a part's files that cannot be read again (a pipe, a FIFO, gone); NULL: all can. */
+const char *data_passing(const struct data_options *o, int part);
 
 /* Completes and checks the options: sets the default split method of the task, checks delimiter,
  * fractions that leave no training rows, stratified regression. Call it after opt_read and before
